@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import equivalence_classes
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
-from anon_pipeline.recode import Constraints, Recoding, SensitiveLimit, Task, recode
+from anon_pipeline.recode import Constraints, Recoding, SensitiveLimit, Task, by_record, recode
 from anon_pipeline.risk.t_closeness import t_closeness
 
 __all__ = [
@@ -94,15 +94,18 @@ def task(table: dict[str, NDArray[np.float64]], secret: str, *, k: int, t: float
     known = [np.unique(table[name], return_inverse=True) for name in KNOWN]
     codes = np.stack([own for _, own in known], axis=1).astype(np.int64)
     hidden = np.unique(table[secret], return_inverse=True)[1].astype(np.int64)
-    limit = SensitiveLimit(secret, hidden, np.bincount(hidden), "ordered", None, t)
+    limit = SensitiveLimit(secret, np.bincount(hidden), "ordered", None, t)
     hierarchies = tuple(_hierarchy(name, own) for name, (own, _) in zip(KNOWN, known, strict=True))
-    return Task(codes, hierarchies, Constraints(k, 0, (limit,)), recoder)
+    records = by_record(codes, hierarchies, sensitive=[hidden])
+    return Task(hierarchies, Constraints(k, 0, (limit,)), recoder, by_record=records)
 
 
 def distances(asked: Task, recoding: Recoding) -> NDArray[np.float64]:
     """Return the earth mover's distance of each class of released values from the table."""
+    assert asked.by_record is not None
     limit, labels = asked.constraints.sensitive[0], equivalence_classes(recoding.codes).labels
-    return t_closeness(limit.codes, labels, whole=limit.whole, m=int(labels.max()) + 1, distance="ordered")
+    hidden = asked.by_record.sensitive[0]
+    return t_closeness(hidden, labels, whole=limit.whole, m=int(labels.max()) + 1, distance="ordered")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +129,7 @@ def measured(asked: Task) -> Measured:
     sizes = equivalence_classes(recoding.codes).sizes
     assert recoding.sse is not None
     worst = float(distances(asked, recoding).max())
-    return Measured(len(asked.codes) / len(sizes), recoding.sse, worst, int(sizes.min()))
+    return Measured(len(recoding.codes) / len(sizes), recoding.sse, worst, int(sizes.min()))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

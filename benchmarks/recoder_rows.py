@@ -43,8 +43,8 @@ def once(case: Case) -> Run:
     nobody = np.zeros(len(case.frame), np.bool_)
     start, worked = time.perf_counter(), time.process_time()
     coded = code_quasi_identifiers(case.frame, case.policy, folder=case.folder)
-    task = recoding_task(case.policy, case.frame, coded, gone=nobody, hierarchies=case.folder)
     middle = time.perf_counter()
+    task = recoding_task(case.policy, case.frame, coded, gone=nobody, hierarchies=case.folder)
     try:
         recoding = recode(task)
     except (InfeasibleError, InputError):

@@ -31,7 +31,7 @@ from anon_pipeline.policy.load import policy_from
 from anon_pipeline.policy.templates import template
 from anon_pipeline.publish.judgment import judge
 from anon_pipeline.publish.manifest import manifest
-from anon_pipeline.recode import Constraints, Task, recode
+from anon_pipeline.recode import Constraints, Task, by_record, recode
 from anon_pipeline.release import anonymize
 from anon_pipeline.report import internal_report, public_report
 from anon_pipeline.sources.patients import patients
@@ -138,7 +138,8 @@ def _optimal(loss: Any, *, encoded: bool) -> Work:
 
     def call() -> None:
         coded = before if encoded else code_quasi_identifiers(table, policy, folder=folder)
-        recode(Task(coded.codes, coded.hierarchies, Constraints(5, limit), "optimal", loss))
+        records = by_record(coded.codes, coded.hierarchies)
+        recode(Task(coded.hierarchies, Constraints(5, limit), "optimal", loss, by_record=records))
 
     return Work(call)
 
@@ -158,7 +159,8 @@ def _mondrian() -> Work:
     coded = _mixed()
 
     def call() -> None:
-        recode(Task(coded.codes, coded.hierarchies, Constraints(10, 0), "mondrian", "granularity"))
+        records = by_record(coded.codes, coded.hierarchies)
+        recode(Task(coded.hierarchies, Constraints(10, 0), "mondrian", "granularity", by_record=records))
 
     return Work(call)
 

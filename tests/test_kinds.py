@@ -224,7 +224,12 @@ def test_the_search_finds_kinds(source: str, found: set[str]) -> None:
     "place",
     [
         *(recoder.algorithm for recoder in RECODERS.values()),
-        *(family.runs for family in FAMILIES.values()),
+        *(
+            place
+            for family in FAMILIES.values()
+            for place in (family.runs, family.chooses, family.elsewhere)
+            if place
+        ),
         *(loss.measures for loss in LOSSES.values()),
         *(mechanism.law for mechanism in MECHANISMS.values()),
         *(place for one in FORMATS.values() for place in (one.reads, one.recognizes, one.folder) if place),

@@ -79,6 +79,30 @@ def count_values(keys: Integers, space: int) -> tuple[Integers, Integers]:
     return ordered[starts], np.diff(starts, append=len(keys))
 
 
+def add_values(keys: Integers, weights: Integers, space: int) -> tuple[Integers, Integers]:
+    """Return the different numbers, (m,) ascending, and the sum of the weights of each, (m,).
+
+    Args:
+        keys: (r,) integers ≥ 0.
+        weights: (r,) records that each stands for, every one ≥ 1; they are added as whole numbers.
+        space: the keys are below it.
+
+    >>> [found.tolist() for found in add_values(np.array([7, 2, 7]), np.array([1, 5, 2]), 9)]
+    [[2, 7], [5, 3]]
+    """
+    if space <= _SPARSE * len(keys):
+        sums = np.zeros(space, np.int64)
+        np.add.at(sums, keys, weights)
+        values = np.flatnonzero(sums)
+        return values, sums[values]
+    order = sorted_places(keys, space)
+    ordered = keys[order]
+    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+    if not len(starts):
+        return ordered, weights[:0]
+    return ordered[starts], np.add.reduceat(weights[order], starts)
+
+
 def repeated_rows(keys: Integers, space: int) -> tuple[Integers, Integers]:
     """Return the places of numbers that others have, too, (r,) in any order, and how many have each, (m,).
 

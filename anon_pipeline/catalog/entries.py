@@ -77,16 +77,30 @@ class Fit:
 class Family:
     """Recoders that release values of one form.
 
-    runs: place of the function that recodes a table by one of them.
+    A family that only counts is asked without any record: it chooses from distinct tuples, and what it chose
+    is applied to records wherever they are. A family that may part records with equal quasi-identifiers, or
+    a recoder of a family that does (`Recoder.by_order`), recodes records in memory.
+
+    runs: place of the function that recodes records by one of them, from a `recode.task.Task` and its
+        `recode.by_record.ByRecord` to a `recode.task.Recoding`. Empty: none of them needs records.
     releases: ``levels`` of a hierarchy, one for a whole column; ``ranges`` of values, by class; ``means`` of
         the values of a class, which do not say which values they stand for.
     cells: whether single cells can be suppressed instead of whole records.
+    chooses: place of the function that chooses from counts, from a task and a `recode.tuples.DistinctTuples`
+        to a `recode.choice.Choice`. Empty: counts are not enough.
+    together: whether it looks at the values of all limited columns together; it then gets a
+        `recode.joint.Joint` in place of the tuples.
+    elsewhere: place of the function that does so where the tuples do not fit into memory, from a task, who
+        counts, and ``most``, how many fit.
     """
 
     name: str
     runs: str
     releases: Literal["levels", "ranges", "means"]
     cells: bool = False
+    chooses: str = ""
+    together: bool = False
+    elsewhere: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +112,8 @@ class Recoder:
     algorithm: place of the function that the family calls for it.
     prefers: whether it chooses between several nodes, by ``anonymize.prefer``.
     needs_levels: whether every generalize column must have a hierarchy.
-    by_order: whether it may part records with equal quasi-identifiers, by the order of the table.
+    by_order: whether it may part records with equal quasi-identifiers, by the order of the table; it then
+        needs records, where its family can do with counts.
     keeps_limits: whether it makes classes larger until they keep t and l, instead of suppressing them.
     of_people: whether it can make classes of k people who have several records each; else of k records.
     options: keys of ``anonymize`` that are for this recoder alone.
@@ -118,10 +133,26 @@ class Recoder:
     misfit: Callable[[Fit], str | None] = lambda fit: None
 
 
-_FULL, _MICRO = "anon_pipeline.recode.fulldomain", "anon_pipeline.recode.microaggregation"
-FULL_DOMAIN = Family("full_domain", f"{_FULL}.recoding:full_domain", "levels", cells=True)
-MONDRIAN = Family("mondrian", "anon_pipeline.recode.mondrian.mondrian:mondrian", "ranges")
-MICROAGGREGATION = Family("microaggregation", f"{_MICRO}.microaggregation:microaggregation", "means")
+_PLACE = "anon_pipeline.recode"
+FULL_DOMAIN = Family(
+    "full_domain",
+    "",
+    "levels",
+    cells=True,
+    chooses=f"{_PLACE}.fulldomain.choosing:full_domain",
+    elsewhere=f"{_PLACE}.fulldomain.elsewhere:full_domain_elsewhere",
+)
+MONDRIAN = Family(
+    "mondrian",
+    f"{_PLACE}.mondrian.mondrian:mondrian_by_record",
+    "ranges",
+    chooses=f"{_PLACE}.mondrian.mondrian:mondrian",
+    together=True,
+    elsewhere=f"{_PLACE}.mondrian.elsewhere:mondrian_elsewhere",
+)
+MICROAGGREGATION = Family(
+    "microaggregation", f"{_PLACE}.microaggregation.microaggregation:microaggregation", "means"
+)
 
 
 @dataclass(frozen=True, slots=True)

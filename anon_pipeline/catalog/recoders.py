@@ -38,7 +38,7 @@ def _full(name: str, algorithm: str, words: str, *, prefers: bool = False) -> Re
 
 
 def _cuts(name: str, algorithm: str, words: str, *, by_order: bool = False) -> Recoder:
-    place = f"anon_pipeline.recode.mondrian.mondrian:{algorithm}"
+    place = f"anon_pipeline.recode.mondrian.division:{algorithm}"
     return Recoder(name, words, MONDRIAN, place, by_order=by_order)
 
 
@@ -140,6 +140,11 @@ def recoder_of(name: str) -> Recoder:
         KeyError: there is none of this name.
     """
     return RECODERS[name]
+
+
+def needs_records(recoder: Recoder) -> bool:
+    """Tell whether a recoder needs the records in memory; to the others counts are enough."""
+    return bool(recoder.family.runs) and (recoder.by_order or not recoder.family.chooses)
 
 
 def names_where(holds: Callable[[Recoder], bool]) -> tuple[str, ...]:

@@ -4,7 +4,8 @@
 * granularity: the same; a cell that covers c of D leaves loses (c − 1)/(D − 1), a suppressed one 1.
 * entropy: a cell of value v, generalized to g, loses w·log₂(count(g)/count(v)), counted over the whole table;
   a suppressed one as if generalized to the top. Divided by what suppressing every record would lose. A cell
-  costs log₂(count(g)); the offset, Σ count(v)·log₂(count(v)), is the same for all nodes.
+  costs log₂(count(g)); the offset, Σ count(v)·log₂(count(v)), is the same for all nodes. It is counted in
+  units of 2^-30, and in larger ones where a table has more than 304,788,810 records (`information_bits`).
 """
 
 from __future__ import annotations
@@ -13,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
-from anon_pipeline.recode.loss import CellLoss, information
+from anon_pipeline.recode.loss import CellLoss, information, information_bits
 from anon_pipeline.recode.ranges import covered_leaves, lengths, range_information
 
 
 def _bits(hierarchy: Hierarchy, counts: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    bits = information_bits(int(counts.sum()))
     return [
-        information(np.bincount(lookup, counts, len(values)).astype(np.int64))
+        information(np.bincount(lookup, counts, len(values)).astype(np.int64), bits)
         for lookup, values in zip(hierarchy.lookups, hierarchy.values, strict=True)
     ]
 
@@ -38,7 +40,7 @@ GRANULARITY = CellLoss(
 )
 ENTROPY = CellLoss(
     levels=_bits,
-    suppressed=lambda hierarchy, records: int(information(np.array([records]))[0]),
+    suppressed=lambda hierarchy, records: int(information(np.array([records]), information_bits(records))[0]),
     ranges=range_information,
-    offset=lambda counts: int(counts @ information(counts)),
+    offset=lambda counts: int(counts @ information(counts, information_bits(int(counts.sum())))),
 )

@@ -16,6 +16,7 @@ from fractions import Fraction
 import numpy as np
 
 from anon_pipeline.recode.loss import ClassLoss, LossUnits
+from anon_pipeline.risk.capacity import MOST_SQUARED
 
 
 def _every(units: LossUnits) -> int:
@@ -31,6 +32,7 @@ DISCERNIBILITY = ClassLoss(
     ),
     above=lambda units, whole, lasting, k, limited: whole.squares + _every(units) * units.gone,
     below=lambda units, gone, k, limited: _every(units) * gone + k * (_every(units) - gone),
+    most_records=MOST_SQUARED,
 )
 AVERAGE_CLASS_SIZE = ClassLoss(
     score=lambda units, kept: _every(units) + 1 - kept.classes - (kept.suppressed + units.gone > 0),

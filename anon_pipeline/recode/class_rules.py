@@ -20,7 +20,7 @@ from anon_pipeline.risk.t_closeness import flat_part
 
 NONE, ORDERED, EQUAL, HIERARCHICAL = 0, 1, 2, 3
 DISTINCT, ENTROPY, RECURSIVE = 1, 2, 3
-DISTANCE, START, TOTAL, OCCURRING, HEIGHT, TREE, KIND = 0, 1, 2, 3, 4, 5, 6
+DISTANCE, START, TOTAL, OCCURRING, HEIGHT, TREE, KIND, UNIT = 0, 1, 2, 3, 4, 5, 6, 7
 T, L, C = 0, 1, 2
 WHOLE, RANK, BELOW, AREA = 0, 1, 2, 3
 NODE, MASS = 0, 1
@@ -34,11 +34,12 @@ class Rules(NamedTuple):
     Few arrays of many rows: numba takes as long to compile a kernel's arguments as its loops.
 
     k: records of a class, at least.
-    columns: (7, a + 1) of each column, and of the end.
+    columns: (8, a + 1) of each column, and of the end.
         DISTANCE: NONE, ORDERED, EQUAL or HIERARCHICAL; NONE where t is not limited.
         START: where its values begin in ``values``. TOTAL: records of the whole table with any value.
         OCCURRING: values that occur. HEIGHT: levels of its hierarchy; 0 without.
         TREE: where its levels begin in ``levels``. KIND: NONE, DISTINCT, ENTROPY or RECURSIVE.
+        UNIT: of `risk.capacity.share_unit`.
     bounds: (3, a). T: largest distance. L: how diverse; C: for RECURSIVE.
     values: (4, V + a).
         WHOLE: records of the whole table with each value.
@@ -106,6 +107,7 @@ def _ordered(
     prefixes = (
         rules.values[BELOW, start : start + occurring],
         rules.values[AREA, start + column : start + column + occurring + 1],
+        rules.columns[UNIT, column],
     )
     distance, begin, level = 0.0, 0, 0
     for pair in range(len(values)):
@@ -130,17 +132,25 @@ def _equal(
 
 
 @kernel
+def _surplus(count: int, size: int, mass: int, n: int, unit: int) -> int:
+    """By how much a share of a class exceeds that of the whole table, in n·size or in ``unit``."""
+    if unit == 0:
+        return count * n - mass * size
+    return int(count / size * unit) - int(mass / n * unit)
+
+
+@kernel
 def _hierarchical(
     rules: Rules, column: int, values: NDArray[np.int64], counts: NDArray[np.int64], size: int
 ) -> float:
     """Σ cost(N) over the hierarchy, as in `risk.t_closeness`: codes are in tree order, siblings together."""
     start, n = rules.columns[START, column], rules.columns[TOTAL, column]
-    height = rules.columns[HEIGHT, column]
+    height, unit = rules.columns[HEIGHT, column], rules.columns[UNIT, column]
     leaves = rules.columns[START, column + 1] - start
     first, count, extra = values.copy(), counts.copy(), np.empty(len(values), np.int64)
     for pair in range(len(values)):
         # Share above that in the whole table, as a whole number.
-        extra[pair] = counts[pair] * n - rules.values[WHOLE, start + values[pair]] * size
+        extra[pair] = _surplus(counts[pair], size, rules.values[WHOLE, start + values[pair]], n, unit)
     found, cost = len(values), 0.0
     for level in range(1, height):
         layer, kept, pair = rules.columns[TREE, column] + level * leaves, 0, 0
@@ -153,11 +163,11 @@ def _hierarchical(
                 records += count[pair]
                 pair += 1
             first[kept], count[kept] = leaf, records
-            extra[kept] = records * n - rules.levels[MASS, layer + parent] * size
-            cost += level * min(positive, positive - extra[kept])
+            extra[kept] = _surplus(records, size, rules.levels[MASS, layer + parent], n, unit)
+            cost += level * max(min(positive, positive - extra[kept]), 0)
             kept += 1
         found = kept
-    return cost / (max(height - 1, 1) * n * size)
+    return cost / (max(height - 1, 1) * (n * size if unit == 0 else unit))
 
 
 @kernel

@@ -31,43 +31,42 @@ from anon_pipeline.recode.class_rules import (
     START,
     TOTAL,
     TREE,
+    UNIT,
     WHOLE,
     C,
     L,
     Rules,
     T,
 )
+from anon_pipeline.recode.contents import ClassContents
 from anon_pipeline.recode.task import Constraints, Diversity, SensitiveLimit
-from anon_pipeline.risk.l_diversity import ENTROPY_TOLERANCE, distinct_l, entropy_l, recursive_ratio
-from anon_pipeline.risk.t_closeness import t_closeness
+from anon_pipeline.risk.capacity import refuse_areas, share_unit
+from anon_pipeline.risk.histograms import ClassHistograms
+from anon_pipeline.risk.l_diversity import (
+    ENTROPY_TOLERANCE,
+    distinct_l_of,
+    entropy_l_of,
+    recursive_ratio_of,
+)
+from anon_pipeline.risk.t_closeness import t_closeness_of
 
 _Rows = Mapping[int, Sequence[Any] | NDArray[Any]]
 _DISTANCES = {"ordered": ORDERED, "equal": EQUAL, "hierarchical": HIERARCHICAL}
 _KINDS = {"distinct": DISTINCT, "entropy": ENTROPY, "recursive": RECURSIVE}
 
 
-def _distances(limit: SensitiveLimit, labels: NDArray[np.int64], m: int) -> NDArray[np.float64]:
+def _distances(limit: SensitiveLimit, found: ClassHistograms) -> NDArray[np.float64]:
     """Measure how far each class is from the whole table, (m,)."""
-    return t_closeness(
-        limit.codes[labels >= 0],
-        labels[labels >= 0],
-        whole=limit.whole,
-        m=m,
-        distance=limit.distance,
-        lookups=limit.lookups,
-    )
+    return t_closeness_of(found, whole=limit.whole, distance=limit.distance, lookups=limit.lookups)
 
 
-def _diversities(
-    limit: SensitiveLimit, wanted: Diversity, labels: NDArray[np.int64], m: int
-) -> NDArray[np.float64]:
+def _diversities(wanted: Diversity, found: ClassHistograms) -> NDArray[np.float64]:
     """Measure how diverse each class is, (m,): l, or the ratio that c bounds."""
-    codes, labels = limit.codes[labels >= 0], labels[labels >= 0]
     if wanted.kind == "recursive":
-        return recursive_ratio(codes, labels, l=int(wanted.l), m=m)
+        return recursive_ratio_of(found, l=int(wanted.l))
     if wanted.kind == "distinct":
-        return distinct_l(codes, labels, m=m).astype(np.float64)
-    return entropy_l(codes, labels, m=m)
+        return distinct_l_of(found).astype(np.float64)
+    return entropy_l_of(found)
 
 
 def _uniform(wanted: Diversity, found: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -77,71 +76,72 @@ def _uniform(wanted: Diversity, found: NDArray[np.float64]) -> NDArray[np.bool_]
     return found < wanted.l - (ENTROPY_TOLERANCE if wanted.kind == "entropy" else 0.0)
 
 
-def breaches(constraints: Constraints, labels: NDArray[np.int64]) -> dict[str, NDArray[np.bool_]]:
+def breaches(constraints: Constraints, classes: ClassContents) -> dict[str, NDArray[np.bool_]]:
     """Tell for each constraint which classes break it.
 
     Args:
-        labels: (n,) class of each record, 0 … m−1 without gaps; −1 for a suppressed record.
+        classes: m of them, with the values of the limited columns in the order of the limits.
     Returns:
         ``k``, ``t_closeness.<column>``, ``l_diversity.<column>`` → (m,); measured as the gate does.
     """
-    sizes = np.bincount(labels[labels >= 0])
-    m = len(sizes)
-    found = {"k": sizes < constraints.k}
-    for limit in constraints.sensitive if m else ():
+    found = {"k": classes.sizes < constraints.k}
+    if not len(classes.sizes):
+        return found
+    for limit, own in zip(constraints.sensitive, classes.limited, strict=True):
         if limit.t is not None:
-            found[f"{T_CLOSENESS.name}.{limit.column}"] = _distances(limit, labels, m) > limit.t + CLOSE
+            found[f"{T_CLOSENESS.name}.{limit.column}"] = _distances(limit, own) > limit.t + CLOSE
         if limit.diversity is not None:
-            diversities = _diversities(limit, limit.diversity, labels, m)
+            uniform = _uniform(limit.diversity, _diversities(limit.diversity, own))
             if limit.people:
-                found["k"] |= _uniform(limit.diversity, diversities)
+                found["k"] |= uniform
                 continue
-            found[f"{L_DIVERSITY.name}.{limit.column}"] = _uniform(limit.diversity, diversities)
+            found[f"{L_DIVERSITY.name}.{limit.column}"] = uniform
     return found
 
 
-def broken_classes(constraints: Constraints, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
+def broken_classes(constraints: Constraints, classes: ClassContents) -> NDArray[np.bool_]:
     """Tell which classes break any constraint, (m,); see `breaches`."""
-    return np.logical_or.reduce(list(breaches(constraints, labels).values()))
+    return np.logical_or.reduce(list(breaches(constraints, classes).values()))
 
 
-def infeasible_error(constraints: Constraints, labels: NDArray[np.int64], *, advice: str) -> InfeasibleError:
+def infeasible_error(constraints: Constraints, classes: ClassContents, *, advice: str) -> InfeasibleError:
     """Say that no recoding was found, by the constraint that stood most in the way.
 
     Args:
-        labels: (n,) classes of the best partition that was found, nothing suppressed.
+        classes: of the best partition that was found, nothing suppressed.
         advice: what to relax, a sentence.
     """
-    sizes = np.bincount(labels[labels >= 0])
-    against = breaches(constraints, labels)
-    records = {name: int(sizes[classes].sum()) for name, classes in against.items()}
+    sizes = classes.sizes
+    against = breaches(constraints, classes)
+    records = {name: int(sizes[broken].sum()) for name, broken in against.items()}
     worst = max(records, key=records.__getitem__)
     return InfeasibleError(
         f"No recoding keeps {_in_words(constraints)}: {worst} stands in the way for more records than the "
         f"{max(0, constraints.max_suppressed):,} that may be suppressed. {advice}",
-        exact=f"{worst} stands in the way for {records[worst]:,} of {len(labels):,} records"
-        f"{_worst(constraints, worst, labels)}.",
+        exact=f"{worst} stands in the way for {records[worst]:,} of {classes.records:,} records"
+        f"{_worst(constraints, worst, classes)}.",
         k=constraints.k,
-        reached_k=_reached(_counted(constraints, labels), constraints.max_suppressed),
-        suppressed=float(sizes[np.logical_or.reduce(list(against.values()))].sum() / max(1, len(labels))),
+        reached_k=_reached(_counted(constraints, classes), constraints.max_suppressed),
+        suppressed=float(sizes[np.logical_or.reduce(list(against.values()))].sum() / max(1, classes.records)),
     )
 
 
-def _worst(constraints: Constraints, name: str, labels: NDArray[np.int64]) -> str:
+def _worst(constraints: Constraints, name: str, classes: ClassContents) -> str:
     """Say what the worst class of k records reached of a constraint on sensitive values; nothing of k.
 
     A smaller class is left out: what is measured on one person would tell how rare that person's value is.
     """
     kind, _, column = name.partition(".")
-    large = np.bincount(labels[labels >= 0]) >= constraints.k
-    m = len(large)
-    for limit in constraints.sensitive if large.any() else ():
-        if limit.column != column or kind == "k":
+    large = classes.sizes >= constraints.k
+    if kind == "k" or not large.any():
+        return ""
+    for limit, own in zip(constraints.sensitive, classes.limited, strict=True):
+        if limit.column != column:
             continue
         if kind == T_CLOSENESS.name:
-            return f" (its worst class is at {float(_distances(limit, labels, m)[large].max()):.4g})"
+            return f" (its worst class is at {float(_distances(limit, own)[large].max()):.4g})"
         if limit.diversity is not None:
-            found = _diversities(limit, limit.diversity, labels, m)[large]
+            found = _diversities(limit.diversity, own)[large]
             if limit.diversity.kind == "recursive":
                 return f" (its worst class has the ratio {float(found.max()):.4g})"
             return f" (its worst class has l = {float(found.min()):.4g})"
@@ -162,13 +162,13 @@ def _in_words(constraints: Constraints) -> str:
     return ", ".join(said)
 
 
-def _counted(constraints: Constraints, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+def _counted(constraints: Constraints, classes: ClassContents) -> NDArray[np.int64]:
     """Count the records of each class, or its people where these are limited, (m,)."""
-    sizes = np.bincount(labels[labels >= 0])
-    for limit in constraints.sensitive if len(sizes) else ():
-        if limit.people:
-            return distinct_l(limit.codes[labels >= 0], labels[labels >= 0], m=len(sizes))
-    return sizes
+    if len(classes.sizes):
+        for limit, own in zip(constraints.sensitive, classes.limited, strict=True):
+            if limit.people:
+                return distinct_l_of(own)
+    return classes.sizes
 
 
 def _reached(sizes: Sequence[int] | NDArray[np.int64], max_suppressed: int) -> int:
@@ -204,10 +204,21 @@ def _below(limit: SensitiveLimit) -> NDArray[np.int64]:
     return below
 
 
+def _unit(limit: SensitiveLimit) -> int:
+    """Return the unit in which shares of one column are compared; see `risk.capacity`."""
+    records, ordered = int(limit.whole.sum()), limit.t is not None and limit.distance == "ordered"
+    if ordered:
+        refuse_areas(records, int(np.count_nonzero(limit.whole)))
+    return share_unit(records, height=len(limit.lookups or ()) - 1)
+
+
 def rules_of(constraints: Constraints) -> Rules:
     """Lay constraints out for the kernels, `class_rules.Rules`.
 
     The values of a class that the kernels take are those of ``constraints.sensitive``, in that order.
+
+    Raises:
+        InputError: an ordered column has more values than can be added up.
     """
     limits = constraints.sensitive
     belows = [_below(limit) for limit in limits]
@@ -221,6 +232,7 @@ def rules_of(constraints: Constraints) -> Rules:
         HEIGHT: levels,
         TREE: _starts([h * len(x.whole) for h, x in zip(levels, limits, strict=True)]),
         KIND: [NONE if x.diversity is None else _KINDS[x.diversity.kind] for x in limits],
+        UNIT: [_unit(x) for x in limits],
     }
     bounds = {
         T: [1.0 if x.t is None else x.t for x in limits],

@@ -18,12 +18,14 @@ from numpy.typing import NDArray
 from anon_pipeline.catalog.losses import LOSSES, WEIGHED
 from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
+from anon_pipeline.recode.contents import ClassContents
 from anon_pipeline.recode.task import Task
+from anon_pipeline.risk.capacity import WORD
 
 if TYPE_CHECKING:
     from anon_pipeline.recode.ranges import Axis
 
-_BITS = 30  # log₂ in units of 2^-30: the sum over 2^28 records of 2^28 values fits
+_BITS = 30  # of a bit that an information of up to 304,788,810 records is counted in
 
 
 class Kept(NamedTuple):
@@ -88,6 +90,7 @@ class ClassLoss:
         suppressed, what it keeps lastingly, k, and 1 or 0 as before.
     below: what the nodes below one do not fall below: from the units, the records that it
         suppresses lastingly and those gone before, k, and 1 or 0 as before; it must grow with the records.
+    most_records: of a table, those gone before included, whose every score is below 2^63; None: of any.
     """
 
     score: Callable[[LossUnits, Kept], int]
@@ -95,6 +98,7 @@ class ClassLoss:
     floors: Callable[[LossUnits, NDArray[np.int64], int, int], NDArray[np.int64]]
     above: Callable[[LossUnits, Kept, Kept, int, int], int]
     below: Callable[[LossUnits, int, int, int], int]
+    most_records: int | None = None
 
 
 def cell_loss(name: str) -> CellLoss | None:
@@ -111,10 +115,29 @@ def class_loss(name: str) -> ClassLoss:
     return found
 
 
-def information(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return log₂ of each count, in units of 2^-30; 0 for 0. Whole numbers, so differences add up."""
+def information_bits(records: int) -> int:
+    """Return b such that log₂ is counted in units of 2^-b: the finest, up to 30, whose sums stay below 2^63.
+
+    Args:
+        records: of the whole table; every one of them may cost log₂(records).
+
+    >>> information_bits(304_788_810), information_bits(304_788_811), information_bits(10**10)
+    (30, 29, 24)
+    """
+    bits = _BITS
+    while records > 1 and records * (math.floor(math.log2(records) * 2**bits) + 1) >= WORD:
+        bits -= 1
+    return bits
+
+
+def information(counts: NDArray[np.int64], bits: int = _BITS) -> NDArray[np.int64]:
+    """Return log₂ of each count, in units of 2^-bits; 0 for 0. Whole numbers, so differences add up.
+
+    Args:
+        bits: of `information_bits` of the whole table.
+    """
     distinct, inverse = np.unique(counts, return_inverse=True)
-    logs = [round(math.log2(count) * 2**_BITS) if count > 0 else 0 for count in distinct.tolist()]
+    logs = [round(math.log2(count) * 2**bits) if count > 0 else 0 for count in distinct.tolist()]
     return np.array(logs, np.int64)[inverse].reshape(counts.shape)
 
 
@@ -179,18 +202,18 @@ class LossUnits:
         return (Fraction(score, self.denominator) * self.records + self.gone) / max(1, every)
 
 
-def loss_units(
-    hierarchies: Sequence[Hierarchy], counts: Sequence[NDArray[np.int64]], task: Task
-) -> LossUnits:
+def loss_units(task: Task, counts: Sequence[NDArray[np.int64]], *, records: int) -> LossUnits:
     """Find the units in which every loss of this table is a whole number.
 
     Args:
         counts: q times (D,) records of each leaf.
+        records: of the table (n).
     Source:
         Sweeney (2002) for precision; [methods 9.1]; [UT 2.5.2] after Gionis and
         Tassa; [UT 2.5.3] after Iyengar.
     """
-    records, weights = len(task.codes), exact_weights(task.weights, len(hierarchies))
+    hierarchies = task.hierarchies
+    weights = exact_weights(task.weights, len(hierarchies))
     kind = cell_loss(task.loss)
     if kind is None:
         return LossUnits(task.loss, records, task.gone, (0,) * len(hierarchies))
@@ -211,24 +234,23 @@ def loss_units(
     return LossUnits(task.loss, records, task.gone, scores, each, 0, most)
 
 
-def measured_loss(task: Task, labels: NDArray[np.int64], columns: Sequence[ColumnCosts] = ()) -> float:
+def measured_loss(task: Task, classes: ClassContents, columns: Sequence[ColumnCosts] = ()) -> float:
     """Measure the task's loss on any finished partition, whatever recoder made it.
 
     Args:
-        labels: (n,) class of each record, 0 … m−1 without gaps; −1 for a suppressed record.
+        classes: m of them, with the target where the loss asks for labels.
         columns: q of them for a loss that adds up cells; unused for the others.
     Returns:
         In [0, 1], as the module says; a full-domain recoding measures as the search scored it.
     """
-    sizes, n = np.bincount(labels[labels >= 0]), len(labels)
+    sizes, n = classes.sizes, classes.records
     if (kind := cell_loss(task.loss)) is not None:
         weights = exact_weights(task.weights, len(columns))
         share = lost_in_cells(
             [(column, sizes) for column in columns], weights, records=n, alike=kind.offset is None
         )
         return (share * n + task.gone) / max(1, n + task.gone)
-    target = task.target if LOSSES[task.loss].labels else None
-    mistakes = 0 if target is None else count_mistaken(target, labels)
+    mistakes = count_mistaken(classes) if LOSSES[task.loss].labels else 0
     return float(lost_in_classes(task.loss, sizes, records=n, gone=task.gone, mistakes=mistakes))
 
 
@@ -281,15 +303,9 @@ def lost_in_classes(
     return units.loss(units.score(kept))
 
 
-def count_mistaken(target: NDArray[np.int64], labels: NDArray[np.int64]) -> int:
-    """Count the released records whose label is not their class's most frequent one.
-
-    Args:
-        target: (n,) label of each record. labels: (n,) class of each record; −1 for a suppressed one.
-    """
-    kept = labels >= 0
-    pairs = np.stack([labels[kept], target[kept]])
-    (classes, _), counts = np.unique(pairs, axis=1, return_counts=True)
-    most = np.zeros(int(classes.max(initial=-1)) + 1, np.int64)
-    np.maximum.at(most, classes, counts)
-    return int(kept.sum() - most.sum())
+def count_mistaken(classes: ClassContents) -> int:
+    """Count the released records whose label is not their class's most frequent one; 0 without labels."""
+    target = classes.target
+    if target is None:
+        return 0
+    return int((classes.sizes - np.maximum.reduceat(target.counts, target.starts[:-1])).sum())

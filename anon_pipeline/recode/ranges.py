@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
-from anon_pipeline.recode.loss import ColumnCosts, cell_loss, information
-from anon_pipeline.recode.task import Task
+from anon_pipeline.recode.loss import ColumnCosts, cell_loss, information, information_bits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -187,20 +186,22 @@ def range_information(
         levels = _lowest_ancestor_levels(axis.hierarchy, low, high)
         sums = [np.bincount(lookup, counts)[lookup] for lookup in axis.hierarchy.lookups]
         within = np.stack(sums)[levels, low].astype(np.int64)
-    most = int(information(counts.sum().reshape(1))[0])
-    return ColumnCosts(information(within), most, float(counts @ information(counts)))
+    bits = information_bits(int(counts.sum()))
+    most = int(information(counts.sum().reshape(1), bits)[0])
+    return ColumnCosts(information(within, bits), most, float(counts @ information(counts, bits)))
 
 
 def column_costs(
-    task: Task, column: int, axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64]
+    loss: str, axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64], counts: NDArray[np.int64]
 ) -> ColumnCosts:
-    """Say what the cells of one column lose by the ranges of their classes, for a loss that adds up cells.
+    """Say what the cells of one column lose by the ranges of their classes.
 
     Args:
+        loss: name of one that adds up cells.
         low: (m,) least position of each class; high: (m,) greatest position.
+        counts: (D,) records of each leaf.
     """
-    counts = np.bincount(task.codes[:, column], minlength=axis.hierarchy.leaves)
-    own = cell_loss(task.loss)
+    own = cell_loss(loss)
     if own is None:
-        raise ValueError(f"loss must add up cells, got {task.loss}.")
+        raise ValueError(f"loss must add up cells, got {loss}.")
     return own.ranges(axis, low, high, counts)

@@ -14,6 +14,7 @@ from anon_pipeline.base.observer import Progress as Progress  # noqa: PLC0414 - 
 from anon_pipeline.base.observer import ignore
 from anon_pipeline.catalog.losses import DEFAULT_LOSS
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
+from anon_pipeline.recode.by_record import ByRecord
 
 if TYPE_CHECKING:  # the module holds kernels, and numba takes most of a second
     from anon_pipeline.risk.t_closeness import Distance
@@ -34,10 +35,9 @@ class Diversity:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SensitiveLimit:
-    """One sensitive column with what its classes must keep.
+    """What classes must keep of one sensitive column; its values are 0 … v−1, in order where that is needed.
 
     column: its name.
-    codes: (n,) value of each record, 0 … v−1; in order, or in hierarchy order, where the distance needs it.
     whole: (v,) records of the whole input with each value, records suppressed before recoding included.
     distance: ground distance of the earth mover's distance.
     lookups: for ``hierarchical``, as `risk.t_closeness` takes them.
@@ -47,7 +47,6 @@ class SensitiveLimit:
     """
 
     column: str
-    codes: NDArray[np.int64] = field(repr=False)
     whole: NDArray[np.int64] = field(repr=False)
     distance: Distance = "equal"
     lookups: tuple[NDArray[np.int64], ...] | None = field(default=None, repr=False)
@@ -72,36 +71,34 @@ class Constraints:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Task:
-    """One question to a recoder.
+    """One question to a recoder; the table that it is asked of comes beside it, as tuples and counts.
 
-    codes: (n, q) leaf codes; a missing value is a leaf as any other.
-    hierarchies: q hierarchies, one for each column of ``codes``.
+    hierarchies: q hierarchies, one for each generalized column.
     constraints: what every class must keep.
     recoder: who is asked.
     loss: what to minimize, by its name; recoders that minimize something of their own measure it.
     weights: (q,) of the columns in the loss, > 0; none: all alike.
     prefer: criterion among k-minimal nodes, for the recoders that know several.
-    target: (n,) class label of each record, for a loss that needs labels; None without.
-    gone: records that were suppressed before recoding; they count in the loss, not in ``codes``.
+    gone: records that were suppressed before recoding; they count in the loss, not in the table.
     most_nodes: a larger lattice is refused.
     cells: whether single cells may be suppressed before whole records are (full-domain recoders).
     told: called now and then with how far a search is.
     gamma: how willingly ``vmdav`` lets clusters grow, ≥ 0.
+    by_record: the records, where they are in memory; None: they were counted elsewhere.
     """
 
-    codes: NDArray[np.int64] = field(repr=False)
     hierarchies: tuple[Hierarchy, ...]
     constraints: Constraints
     recoder: str
     loss: str = DEFAULT_LOSS
     weights: tuple[float, ...] = ()
     prefer: str = "loss"
-    target: NDArray[np.int64] | None = field(default=None, repr=False)
     gone: int = 0
     most_nodes: int = MOST_NODES
     cells: bool = False
     told: Callable[[Progress], None] = field(default=ignore, repr=False)
     gamma: float = 0.2
+    by_record: ByRecord | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.order import count_values, different_values
+from anon_pipeline.base.order import add_values, count_values, different_values
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,12 +37,15 @@ class ClassHistograms:
         return sums.astype(np.float64)
 
 
-def class_sizes(labels: NDArray[np.integer], *, m: int) -> NDArray[np.int64]:
+def class_sizes(
+    labels: NDArray[np.integer], *, m: int, weights: NDArray[np.int64] | None = None
+) -> NDArray[np.int64]:
     """Count the records of each class, and insist on compact labels.
 
     Args:
         labels: (r,) class of each record, 0 … m−1.
         m: number of classes, each with at least one record.
+        weights: (r,) records that each of them stands for, every one ≥ 1; None: one each.
     Returns:
         Records in each class, (m,).
     Raises:
@@ -53,7 +57,11 @@ def class_sizes(labels: NDArray[np.integer], *, m: int) -> NDArray[np.int64]:
         )
     if int(labels.min()) < 0 or int(labels.max()) >= m:
         raise ValueError(f"labels must lie in 0 … {m - 1}, got others. Leave suppressed records (−1) out.")
-    sizes = np.bincount(labels, minlength=m).astype(np.int64)
+    if weights is None:
+        sizes = np.bincount(labels, minlength=m).astype(np.int64)
+    else:
+        sizes = np.zeros(m, np.int64)
+        np.add.at(sizes, labels, weights)
     if empty := int((sizes == 0).sum()):
         raise ValueError(
             f"classes must hold a record each, got {empty} of {m} empty. Number them without gaps."
@@ -66,13 +74,20 @@ def starts_of(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)))
 
 
-def class_histograms(codes: NDArray[np.integer], labels: NDArray[np.integer], *, m: int) -> ClassHistograms:
+def class_histograms(
+    codes: NDArray[np.integer],
+    labels: NDArray[np.integer],
+    *,
+    m: int,
+    weights: NDArray[np.int64] | None = None,
+) -> ClassHistograms:
     """Count each value of each class.
 
     Args:
         codes: (r,) value of each record, an integer ≥ 0.
         labels: (r,) class of each record, 0 … m−1.
         m: number of classes, each with at least one record.
+        weights: (r,) records that each of them stands for, every one ≥ 1; None: one each.
     Returns:
         The pairs that occur; the order of the records does not matter.
     Raises:
@@ -81,7 +96,7 @@ def class_histograms(codes: NDArray[np.integer], labels: NDArray[np.integer], *,
     >>> class_histograms(np.array([2, 2, 0, 1]), np.array([0, 0, 0, 1]), m=2).counts.tolist()
     [1, 2, 1]
     """
-    sizes = class_sizes(labels, m=m)
+    sizes = class_sizes(labels, m=m, weights=weights)
     if int(codes.min()) < 0:
         raise ValueError(
             "codes must be ≥ 0, got negative ones. Encode missing values as a value of their own."
@@ -90,7 +105,42 @@ def class_histograms(codes: NDArray[np.integer], labels: NDArray[np.integer], *,
     if int(ranks.max()) >= 2**62 // m:  # the packed key would not fit: count ranks instead
         values, ranks = different_values(ranks)
     width = int(ranks.max()) + 1
-    keys, counts = count_values(labels.astype(np.int64) * width + ranks, m * width)
+    packed, space = labels.astype(np.int64) * width + ranks, m * width
+    keys, counts = count_values(packed, space) if weights is None else add_values(packed, weights, space)
     classes, found = np.divmod(keys, width)
     starts = starts_of(np.bincount(classes, minlength=m).astype(np.int64))
     return ClassHistograms(starts, found if values is None else values[found], counts.astype(np.int64), sizes)
+
+
+def merge_classes(found: ClassHistograms, into: NDArray[np.int64], *, m: int) -> ClassHistograms:
+    """Add up the histograms of classes that become one.
+
+    Args:
+        found: of the classes as they are.
+        into: (number of these,) class that each becomes, 0 … m−1; −1 for one that is left out.
+        m: number of classes then, each with at least one of those before.
+    Raises:
+        ValueError: numbers that are not compact.
+
+    >>> apart = class_histograms(np.array([2, 2, 0, 1]), np.array([0, 0, 1, 2]), m=3)
+    >>> merge_classes(apart, np.array([0, 0, -1]), m=1).codes.tolist()
+    [0, 2]
+    """
+    labels = into[found.classes]
+    inside = labels >= 0
+    return class_histograms(found.codes[inside], labels[inside], m=m, weights=found.counts[inside])
+
+
+def join_histograms(parts: Sequence[ClassHistograms]) -> ClassHistograms:
+    """Put the classes of several histograms of one column side by side.
+
+    Args:
+        parts: one at least; the classes of a part come behind those of the part before it.
+    """
+    lengths = np.concatenate([np.diff(part.starts) for part in parts])
+    return ClassHistograms(
+        starts_of(lengths),
+        np.concatenate([part.codes for part in parts]),
+        np.concatenate([part.counts for part in parts]),
+        np.concatenate([part.sizes for part in parts]),
+    )

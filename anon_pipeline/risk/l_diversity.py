@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.risk.histograms import class_histograms
+from anon_pipeline.risk.histograms import ClassHistograms, class_histograms
 
 ENTROPY_TOLERANCE = 1e-9
 """Entropy l-diversity holds where ``entropy_l ≥ l − ENTROPY_TOLERANCE``: exp(H) of two equal halves is
@@ -29,7 +29,12 @@ def distinct_l(codes: NDArray[np.integer], labels: NDArray[np.integer], *, m: in
     >>> distinct_l(np.array([3, 3, 5]), np.array([0, 0, 0]), m=1).tolist()
     [2]
     """
-    return np.diff(class_histograms(codes, labels, m=m).starts)
+    return distinct_l_of(class_histograms(codes, labels, m=m))
+
+
+def distinct_l_of(found: ClassHistograms) -> NDArray[np.int64]:
+    """Count the distinct values of every class, as `distinct_l` does, (m,)."""
+    return np.diff(found.starts)
 
 
 def entropy_l(codes: NDArray[np.integer], labels: NDArray[np.integer], *, m: int) -> NDArray[np.float64]:
@@ -46,7 +51,11 @@ def entropy_l(codes: NDArray[np.integer], labels: NDArray[np.integer], *, m: int
     Source:
         Machanavajjhala et al. (2007), definition 4.1; [methods 8.3].
     """
-    found = class_histograms(codes, labels, m=m)
+    return entropy_l_of(class_histograms(codes, labels, m=m))
+
+
+def entropy_l_of(found: ClassHistograms) -> NDArray[np.float64]:
+    """Compute exp(H) of every class, as `entropy_l` does, (m,)."""
     share = found.counts / found.sizes[found.classes]
     return np.exp(found.total(-share * np.log(share)))
 
@@ -74,11 +83,19 @@ def recursive_ratio(
     Source:
         Machanavajjhala et al. (2007), definition 4.2; [methods 8.3].
     """
+    return recursive_ratio_of(class_histograms(codes, labels, m=m), l=l)
+
+
+def recursive_ratio_of(found: ClassHistograms, *, l: int) -> NDArray[np.float64]:  # noqa: E741
+    """Compute r_1 / (r_l + r_(l+1) + …) of every class, as `recursive_ratio` does, (m,).
+
+    Raises:
+        ValueError: l < 1.
+    """
     if l < 1:
         raise ValueError(f"l must be at least 1, got {l}.")
-    found = class_histograms(codes, labels, m=m)
     counts = found.counts[np.lexsort((-found.counts, found.classes))]
     rank = np.arange(len(counts)) - found.starts[found.classes]
     rest = found.total(np.where(rank >= l - 1, counts, 0))
     most = counts[found.starts[:-1]].astype(np.float64)
-    return np.divide(most, rest, out=np.full(m, np.inf), where=rest > 0)
+    return np.divide(most, rest, out=np.full(len(most), np.inf), where=rest > 0)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
+from anon_pipeline.risk.capacity import refuse_areas, share_unit
 from anon_pipeline.risk.histograms import ClassHistograms, class_histograms
 
 Distance = Literal["ordered", "equal", "hierarchical"]
@@ -41,12 +42,30 @@ def t_closeness(
     Raises:
         ValueError: labels that are not compact, a value that the whole table lacks, no lookups for
             ``hierarchical`` or some that are not nested.
+        InputError: more values than can be added up.
     Source:
         Li, Li, Venkatasubramanian (2007), section 4; [methods 8.2]. Hierarchical: the ground distance is
         level(LCA)/(h−1), so that values that meet at the top are 1 apart.
     """
-    table = np.asarray(whole).astype(np.int64)
     found = class_histograms(codes, labels, m=m)
+    return t_closeness_of(found, whole=whole, distance=distance, lookups=lookups)
+
+
+def t_closeness_of(
+    found: ClassHistograms,
+    *,
+    whole: NDArray[np.integer],
+    distance: Distance,
+    lookups: Sequence[NDArray[np.integer]] | None = None,
+) -> NDArray[np.float64]:
+    """Measure the earth mover's distance between every class and the whole table, as `t_closeness` does.
+
+    Args:
+        found: values of each class.
+    Returns:
+        (m,) in [0, 1].
+    """
+    table = np.asarray(whole).astype(np.int64)
     if int(found.codes.max()) >= len(table) or not table[found.codes].all():
         raise ValueError("codes must occur in the whole table, got some that do not. Count the whole input.")
     if distance == "ordered":
@@ -63,10 +82,12 @@ def _ordered(found: ClassHistograms, whole: NDArray[np.int64]) -> NDArray[np.flo
     occurs = whole > 0
     ranks = (np.cumsum(occurs) - 1)[found.codes]
     below = np.cumsum(whole[occurs])
-    areas = np.concatenate((np.zeros(1, np.int64), np.cumsum(below)))
     if len(below) == 1:
         return np.zeros(len(found.sizes))
-    sums = _cumulative_differences(found.starts, ranks, found.counts, found.sizes, (below, areas))
+    refuse_areas(int(below[-1]), len(below))
+    areas = np.concatenate((np.zeros(1, np.int64), np.cumsum(below)))
+    prefixes = (below, areas, share_unit(int(below[-1])))
+    sums = _cumulative_differences(found.starts, ranks, found.counts, found.sizes, prefixes)
     return np.clip(sums / (len(below) - 1), 0.0, 1.0)
 
 
@@ -74,12 +95,14 @@ def _ordered(found: ClassHistograms, whole: NDArray[np.int64]) -> NDArray[np.flo
 def flat_part(begin, end, level, size, prefixes):  # type: ignore[no-untyped-def]
     """Return Σ|level/size − Q_j| over begin ≤ j < end, Q_j the whole table's share at or below value j.
 
-    Q grows, so the difference changes its sign once: bisect for it with exact integers, and take both
-    sides from prefix sums.
+    Q grows, so the difference changes its sign once: bisect for it, and take both sides from prefix sums.
+    ``prefixes``: Q as counts; their sums in front of each; `capacity.share_unit`.
     """
-    below, areas = prefixes
+    below, areas, unit = prefixes
     n = below[-1]
-    most = level * n // size  # level/size < below[j]/n exactly when below[j] > most
+    # level/size < below[j]/n exactly when below[j] > most. Where level·n has no room, a misjudged j is one
+    # at which both sides are equal up to rounding.
+    most = level * n // size if unit == 0 else np.int64(level / size * n)
     low, high = begin, end
     while low < high:
         middle = (low + high) // 2
@@ -95,8 +118,7 @@ def flat_part(begin, end, level, size, prefixes):  # type: ignore[no-untyped-def
 def _cumulative_differences(starts, ranks, counts, sizes, prefixes):  # type: ignore[no-untyped-def]
     """Return Σ_j |P_j − Q_j| for each class, O(log v) for each of its distinct values.
 
-    Between two values of a class its own share P is constant. All products stay below 2⁶³ up to three
-    thousand million records.
+    Between two values of a class its own share P is constant.
     """
     sums = np.zeros(len(sizes))
     for label in range(len(sizes)):
@@ -146,8 +168,10 @@ def _hierarchical(
     kept as an integer, p·n·size − q·n·size, and neg_extra follows from pos_extra − neg_extra = extra.
     """
     n, m = int(whole.sum()), len(found.sizes)
+    highest = max(len(levels) - 1, 1)
+    unit = share_unit(n, height=highest)
     classes, nodes, counts = found.classes, found.codes, found.counts
-    extra = counts * n - whole[nodes] * found.sizes[classes]
+    extra = _surplus(counts, found.sizes[classes], whole[nodes], n, unit)
     cost = np.zeros(m)
     for height, (fine, coarse) in enumerate(pairwise(levels), start=1):
         width = int(coarse.max()) + 1
@@ -157,6 +181,16 @@ def _hierarchical(
         counts = np.bincount(place, weights=counts).astype(np.int64)
         classes, nodes = np.divmod(pairs, width)
         mass = np.bincount(coarse, weights=whole, minlength=width).astype(np.int64)
-        extra = counts * n - mass[nodes] * found.sizes[classes]
-        cost += np.bincount(classes, weights=height * np.minimum(positive, positive - extra), minlength=m)
-    return cost / (max(len(levels) - 1, 1) * n * found.sizes)
+        extra = _surplus(counts, found.sizes[classes], mass[nodes], n, unit)
+        less = np.maximum(np.minimum(positive, positive - extra), 0)
+        cost += np.bincount(classes, weights=height * less, minlength=m)
+    return cost / (highest * unit if unit else highest * n * found.sizes)
+
+
+def _surplus(
+    counts: NDArray[np.int64], sizes: NDArray[np.int64], mass: NDArray[np.int64], n: int, unit: int
+) -> NDArray[np.int64]:
+    """Return by how much shares of classes exceed those of the whole table, (d,), in n·size or ``unit``."""
+    if unit == 0:
+        return counts * n - mass * sizes
+    return (counts / sizes * unit).astype(np.int64) - (mass / n * unit).astype(np.int64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,13 +18,20 @@ from anon_pipeline.evidence.evidence import people_in
 from anon_pipeline.facts.origin import hierarchy_digests
 from anon_pipeline.facts.records import KAnonymizedFacts
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.recode import Constraints, Diversity, Recoding, SensitiveLimit, Task
+from anon_pipeline.recode import Constraints, Diversity, Recoding, SensitiveLimit, Task, by_record
 from anon_pipeline.risk.people import count_people
 
 
-def sensitive_limits(
+class Limited(NamedTuple):
+    """A limited column: what classes must keep of it, and the value of each record to be recoded, (r,)."""
+
+    limit: SensitiveLimit
+    codes: NDArray[np.int64]
+
+
+def _sensitive_limits(
     policy: Policy, frame: pd.DataFrame, *, rows: NDArray[np.bool_], hierarchies: Path = Path()
-) -> tuple[SensitiveLimit, ...]:
+) -> list[Limited]:
     """Return what each limited sensitive column must keep in every class.
 
     Args:
@@ -38,18 +46,16 @@ def sensitive_limits(
         column, wanted = policy.sensitive[name], l_limits.get(name)
         codes, hierarchy = code_sensitive(frame[name], column, folder=hierarchies)
         leaves = int(codes.max(initial=-1)) + 1 if hierarchy is None else hierarchy.leaves
-        found.append(
-            SensitiveLimit(
-                column=name,
-                codes=codes[rows],
-                whole=np.bincount(codes[codes >= 0], minlength=leaves).astype(np.int64),
-                distance=column.distance,
-                lookups=None if hierarchy is None else hierarchy.lookups,
-                t=t_limits.get(name),
-                diversity=None if wanted is None else Diversity(wanted.kind, wanted.l, wanted.c),
-            )
+        limit = SensitiveLimit(
+            column=name,
+            whole=np.bincount(codes[codes >= 0], minlength=leaves).astype(np.int64),
+            distance=column.distance,
+            lookups=None if hierarchy is None else hierarchy.lookups,
+            t=t_limits.get(name),
+            diversity=None if wanted is None else Diversity(wanted.kind, wanted.l, wanted.c),
         )
-    return tuple(found)
+        found.append(Limited(limit, codes[rows]))
+    return found
 
 
 def counted(policy: Policy, frame: pd.DataFrame) -> int:
@@ -57,15 +63,14 @@ def counted(policy: Policy, frame: pd.DataFrame) -> int:
     return len(frame) if policy.person is None else int(frame[PERSON].nunique())
 
 
-def _people_limits(
-    policy: Policy, frame: pd.DataFrame, *, rows: NDArray[np.bool_]
-) -> tuple[SensitiveLimit, ...]:
+def _people_limits(policy: Policy, frame: pd.DataFrame, *, rows: NDArray[np.bool_]) -> list[Limited]:
     """Return that every class must have k people: distinct diversity of the person, where there is one."""
     people = people_in(frame, policy)
     if people is None:
-        return ()
+        return []
     whole, k = np.bincount(people).astype(np.int64), policy.anonymize.k
-    return (SensitiveLimit("", people[rows], whole, diversity=Diversity("distinct", k), people=True),)
+    limit = SensitiveLimit("", whole, diversity=Diversity("distinct", k), people=True)
+    return [Limited(limit, people[rows])]
 
 
 def recoding_task(
@@ -85,28 +90,33 @@ def recoding_task(
         gone: (n,) records that lack a value and are suppressed before.
         observe: called now and then with how far a search is.
     """
-    wanted = policy.anonymize
+    wanted, rows = policy.anonymize, ~gone
+    limited = [
+        *_sensitive_limits(policy, frame, rows=rows, hierarchies=hierarchies),
+        *_people_limits(policy, frame, rows=rows),
+    ]
     return Task(
-        codes=coded.codes[~gone],
         hierarchies=coded.hierarchies,
         constraints=Constraints(
             k=wanted.k,
             max_suppressed=policy.suppressible(counted(policy, frame)) - int(gone.sum()),
-            sensitive=(
-                *sensitive_limits(policy, frame, rows=~gone, hierarchies=hierarchies),
-                *_people_limits(policy, frame, rows=~gone),
-            ),
+            sensitive=tuple(limit for limit, _ in limited),
         ),
         recoder=wanted.recoder,
         loss=wanted.loss,
         prefer=wanted.prefer,
         weights=tuple(wanted.weights.get(name, 1.0) for name in policy.generalized) if wanted.weights else (),
-        target=None if wanted.target is None else label_codes(frame[wanted.target])[~gone],
         gone=int(gone.sum()),
         most_nodes=wanted.most_nodes,
         cells=wanted.suppress == "cells",
         told=observe,
         gamma=0.2 if wanted.gamma is None else wanted.gamma,
+        by_record=by_record(
+            coded.codes if rows.all() else coded.codes[rows],
+            coded.hierarchies,
+            sensitive=[codes for _, codes in limited],
+            target=None if wanted.target is None else label_codes(frame[wanted.target])[rows],
+        ),
     )
 
 

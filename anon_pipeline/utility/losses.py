@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.catalog.entries import Loss
+from anon_pipeline.recode.contents import contents_of_records
 from anon_pipeline.recode.loss import (
     CellLoss,
     ColumnCosts,
@@ -36,10 +37,17 @@ def information_loss(loss: Loss, compared: Comparison) -> float | int | None:
         return lost_by_cells(kind, list(compared.table.generalized.values()))
     if loss.labels and compared.target is None:
         return None
-    mistakes = 0 if compared.target is None else count_mistaken(compared.answers, compared.labels)
+    mistakes = _mistakes(compared) if loss.labels else 0
     share = lost_in_classes(loss.name, compared.sizes, records=compared.records, mistakes=mistakes)
     lost = share * loss.largest(compared.records)
     return int(lost) if loss.whole else float(lost)
+
+
+def _mistakes(compared: Comparison) -> int:
+    """Count the released records whose label is not their class's most frequent one."""
+    kept = compared.labels >= 0
+    labels = np.unique(compared.labels[kept], return_inverse=True)[1]
+    return count_mistaken(contents_of_records(labels, (), compared.answers[kept]))
 
 
 def lost_by_cells(kind: CellLoss, columns: Sequence[Generalized]) -> float | None:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.base.order import (
+    add_values,
     count_different,
     count_values,
     different_values,
@@ -60,3 +61,18 @@ def test_different_values_are_those_of_unique(numbers: list[int]) -> None:
 @given(st.lists(st.one_of(st.integers(-3, 3).map(float), st.floats(allow_nan=False)), max_size=30))
 def test_different_floats_are_counted(numbers: list[float]) -> None:
     assert count_different(np.array(numbers)) == len(np.unique(np.array(numbers)))
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 200), st.integers(1, 2**57)), max_size=30),
+    st.sampled_from([201, 2**40]),
+)
+def test_weights_are_added_as_whole_numbers(rows: list[tuple[int, int]], space: int) -> None:
+    """Sums of numbers of 53 bits and more, counted in place and sorted."""
+    sums: dict[int, int] = {}
+    for key, weight in rows:
+        sums[key] = sums.get(key, 0) + weight
+    keys, weights = (np.array([row[place] for row in rows], np.int64) for place in (0, 1))
+    values, found = add_values(keys, weights, space)
+    assert dict(zip(values.tolist(), found.tolist(), strict=True)) == sums
+    assert values.tolist() == sorted(sums)

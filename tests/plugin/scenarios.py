@@ -151,7 +151,7 @@ def source(folder: Path) -> Any:
 def optimum(folder: Path) -> Any:
     """Minimize the plugin's loss by the exact search, and by looking at every node of the lattice."""
     from anon_pipeline.hierarchy.hierarchy import Hierarchy
-    from anon_pipeline.recode import Constraints, Task, recode
+    from anon_pipeline.recode import Constraints, Task, by_record, recode
 
     found = []
     for seed in range(8):
@@ -160,7 +160,8 @@ def optimum(folder: Path) -> Any:
         values = tuple(np.arange(lookup[-1] + 1).astype(object) for lookup in lookups)
         hierarchies = tuple(Hierarchy(f"c{column}", lookups, values) for column in range(3))
         codes = rng.integers(0, 8, (200, 3))
-        task = Task(codes, hierarchies, Constraints(4, 10), "optimal", loss="squared_levels")
+        records = by_record(codes, hierarchies)
+        task = Task(hierarchies, Constraints(4, 10), "optimal", "squared_levels", by_record=records)
         least = Fraction(1)
         for levels in np.ndindex(4, 4, 4):
             general = np.stack([lookups[level][own] for level, own in zip(levels, codes.T, strict=True)], 1)

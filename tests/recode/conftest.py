@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.constraints import broken_classes
-from anon_pipeline.recode.task import Constraints, Diversity, SensitiveLimit, Task
+from anon_pipeline.recode.task import Constraints, Diversity, Task
+from tests.recode.asking import Secret, ask, held, limit_of
 
 
 def objects(values: Sequence[object]) -> np.ndarray:
@@ -89,7 +90,7 @@ def tables(draw: st.DrawFn, least: int = 1, most: int = 14) -> tuple[np.ndarray,
 
 
 @st.composite
-def sensitive_limits(draw: st.DrawFn, n: int, column: str, closeness: bool = True) -> SensitiveLimit:
+def sensitive_limits(draw: st.DrawFn, n: int, column: str, closeness: bool = True) -> Secret:
     """Draw a sensitive column with t, one of three kinds of l, or both."""
     v = draw(st.integers(1, 4))
     values = draw(st.lists(st.integers(0, v - 1), min_size=n, max_size=n))
@@ -106,7 +107,7 @@ def sensitive_limits(draw: st.DrawFn, n: int, column: str, closeness: bool = Tru
         )
     t = draw(st.one_of(st.none(), st.sampled_from([0.05, 0.2, 0.35, 0.5]))) if closeness else None
     whole = np.bincount(codes, minlength=v) + np.array(extra, np.int64)
-    return SensitiveLimit(column, codes, whole, distance, lookups, t, diversity)
+    return limit_of(column, codes, whole, distance, lookups, t, diversity)
 
 
 @st.composite
@@ -123,7 +124,7 @@ def tasks(draw: st.DrawFn, recoder: str, loss: str, columns: int | None = None) 
     )
     target = np.array(draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)), np.int64)
     constraints = Constraints(draw(st.integers(1, min(n, 5))), draw(st.integers(0, n)), tuple(limits))
-    return Task(
+    return ask(
         codes,
         tuple(drawn),
         constraints,
@@ -231,7 +232,8 @@ def released(recoding: Any) -> list[tuple[object, ...] | None]:
 def brute_labels(task: Any, levels: Sequence[int]) -> np.ndarray:
     """Class of each record at a node."""
     rows = np.stack(
-        [h.lookups[lv][c] for h, lv, c in zip(task.hierarchies, levels, task.codes.T, strict=True)], axis=1
+        [h.lookups[lv][c] for h, lv, c in zip(task.hierarchies, levels, task.by_record.codes.T, strict=True)],
+        axis=1,
     )
     return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
@@ -242,9 +244,9 @@ def _bits(count: int) -> int:
 
 def _column_losses(task: Any, levels: Sequence[int], kept: np.ndarray) -> list[tuple[Fraction, Fraction]]:
     """What each column loses, and at most, cell by cell ([methods 9])."""
-    found, n = [], len(task.codes)
+    found, n = [], len(task.by_record.codes)
     for column, (hierarchy, level) in enumerate(zip(task.hierarchies, levels, strict=True)):
-        lookup, leaves = hierarchy.lookups[level], task.codes[:, column].tolist()
+        lookup, leaves = hierarchy.lookups[level], task.by_record.codes[:, column].tolist()
         below, h, d = Counter(lookup.tolist()), hierarchy.height, hierarchy.leaves
         values, groups = Counter(leaves), Counter(int(lookup[leaf]) for leaf in leaves)
         lost = Fraction(0)
@@ -262,7 +264,7 @@ def _column_losses(task: Any, levels: Sequence[int], kept: np.ndarray) -> list[t
 
 def brute_loss(task: Any, labels: np.ndarray, kept: np.ndarray, levels: Sequence[int]) -> Fraction:
     """The loss of a node by its definition, records gone included."""
-    n, every = len(task.codes), len(task.codes) + task.gone
+    n, every = len(task.by_record.codes), len(task.by_record.codes) + task.gone
     gone = int((~kept).sum()) + task.gone
     sizes = Counter(labels[kept].tolist())
     if task.loss == "discernibility":
@@ -270,7 +272,7 @@ def brute_loss(task: Any, labels: np.ndarray, kept: np.ndarray, levels: Sequence
     if task.loss == "average_class_size":
         return Fraction(every, len(sizes) + (gone > 0)) / every
     if task.loss == "classification":
-        pairs = Counter(zip(labels[kept].tolist(), task.target[kept].tolist(), strict=True))
+        pairs = Counter(zip(labels[kept].tolist(), task.by_record.target[kept].tolist(), strict=True))
         best = {group: max(c for (g, _), c in pairs.items() if g == group) for group in sizes}
         return Fraction(sum(sizes.values()) - sum(best.values()) + gone, every)
     weights = [Fraction(str(weight)) for weight in task.weights] or [Fraction(1)] * len(task.hierarchies)
@@ -285,7 +287,7 @@ def brute_search(task: Any) -> list[SimpleNamespace]:
     found = []
     for levels in itertools.product(*(range(h.height) for h in task.hierarchies)):
         labels = brute_labels(task, levels)
-        gone = broken_classes(task.constraints, labels)
+        gone = broken_classes(task.constraints, held(task, labels))
         kept = ~gone[labels]
         suppressed = int((~kept).sum())
         small = int((np.bincount(labels)[labels] < task.constraints.k).sum())

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from anon_pipeline.recode.class_rules import class_distance, keeps_rules, tally
 from anon_pipeline.recode.constraints import broken_classes, rules_of
-from anon_pipeline.recode.task import Constraints, Diversity, SensitiveLimit
+from anon_pipeline.recode.task import Constraints, Diversity
 from anon_pipeline.risk.t_closeness import t_closeness
+from tests.recode.asking import classes, limit_of, rules
 
 TREE = (np.arange(6), np.array([0, 0, 1, 1, 1, 2]), np.zeros(6, np.int64))
 DIVERSITIES = (
@@ -32,7 +33,7 @@ def constrained(draw: st.DrawFn) -> tuple[Constraints, np.ndarray]:
         more = np.array(draw(st.lists(st.integers(0, 3), min_size=6, max_size=6)), np.int64)
         distance: Any = draw(st.sampled_from(["ordered", "equal", "hierarchical"]))
         limits.append(
-            SensitiveLimit(
+            limit_of(
                 f"s{j}",
                 codes,
                 np.bincount(codes, minlength=6) + more,
@@ -48,34 +49,35 @@ def constrained(draw: st.DrawFn) -> tuple[Constraints, np.ndarray]:
 
 def asked(constraints: Constraints, members: np.ndarray) -> tuple[bool, list[float]]:
     """Ask the kernels about one class."""
-    rules, values, counts, ends, distances = rules_of(constraints), [], [], [], []
-    for j, limit in enumerate(constraints.sensitive):
-        own, room = limit.codes[members], np.empty((2, len(members)), np.int64)
+    laid, values, counts, ends, distances = rules_of(rules(constraints)), [], [], [], []
+    for j, limited in enumerate(constraints.sensitive):
+        own, room = limited.codes[members], np.empty((2, len(members)), np.int64)
         found = tally(own, np.ones(len(own), np.int64), room[0], room[1], np.zeros(6, np.int64))
         assert room[0, :found].tolist() == sorted(set(own.tolist()))
         assert room[1, :found].tolist() == [int((own == value).sum()) for value in room[0, :found]]
-        distances.append(class_distance(rules, j, room[0, :found], room[1, :found], len(members)))
+        distances.append(class_distance(laid, j, room[0, :found], room[1, :found], len(members)))
         values += room[0, :found].tolist()
         counts += room[1, :found].tolist()
         ends.append(len(values))
     arrays = [np.array(array, np.int64) for array in (values, counts, ends)]
-    return bool(keeps_rules(rules, *arrays, len(members))), distances
+    return bool(keeps_rules(laid, *arrays, len(members))), distances
 
 
 @settings(deadline=None, max_examples=300)
 @given(constrained())
 def test_the_kernels_accept_what_the_measures_accept(drawn: tuple[Constraints, np.ndarray]) -> None:
     constraints, labels = drawn
-    against = broken_classes(constraints, labels)
+    against = broken_classes(rules(constraints), classes(constraints, labels))
     for label in range(labels.max() + 1):
         kept, distances = asked(constraints, np.flatnonzero(labels == label))
         assert kept == (not against[label])
-        for j, limit in enumerate(constraints.sensitive):
+        for j, limited in enumerate(constraints.sensitive):
+            limit = limited.limit
             if limit.t is None:
                 assert distances[j] == 0
                 continue
             measured = t_closeness(
-                limit.codes,
+                limited.codes,
                 labels,
                 whole=limit.whole,
                 m=labels.max() + 1,

@@ -9,15 +9,19 @@ import pytest
 
 from anon_pipeline.recode.class_rules import CLOSE
 from anon_pipeline.recode.constraints import breaches, infeasible_error
-from anon_pipeline.recode.task import Constraints, Diversity, SensitiveLimit
+from anon_pipeline.recode.task import Constraints, Diversity
+from tests.recode.asking import classes, limit_of, rules
 
 
 def test_what_stands_in_the_way_is_named_with_what_was_reached() -> None:
-    salary = SensitiveLimit("salary", np.array([0, 0, 1, 1]), np.array([2, 2]), "equal", None, 0.2)
+    salary = limit_of("salary", np.array([0, 0, 1, 1]), np.array([2, 2]), "equal", None, 0.2)
     constraints = Constraints(2, 1, (salary,))
     labels = np.array([0, 0, 1, 1])
-    assert breaches(constraints, labels)["t_closeness.salary"].tolist() == [True, True]
-    error = infeasible_error(constraints, labels, advice="Raise t.")
+    assert breaches(rules(constraints), classes(constraints, labels))["t_closeness.salary"].tolist() == [
+        True,
+        True,
+    ]
+    error = infeasible_error(rules(constraints), classes(constraints, labels), advice="Raise t.")
     assert str(error) == (
         "No recoding keeps k = 2, t = 0.2 in salary: t_closeness.salary stands in the way for more "
         "records than the 1 that may be suppressed. Raise t. On a terminal, --show-values says by how much."
@@ -42,8 +46,9 @@ def test_what_stands_in_the_way_is_named_with_what_was_reached() -> None:
     ],
 )
 def test_what_was_reached_of_diversity_is_told(diversity: Diversity, worst: str) -> None:
-    limit = SensitiveLimit("s", np.array([0, 0, 1, 2]), np.array([2, 1, 1]), diversity=diversity)
-    error = infeasible_error(Constraints(2, 0, (limit,)), np.array([0, 0, 1, 1]), advice="Lower l.")
+    limit = limit_of("s", np.array([0, 0, 1, 2]), np.array([2, 1, 1]), diversity=diversity)
+    limits = Constraints(2, 0, (limit,))
+    error = infeasible_error(rules(limits), classes(limits, np.array([0, 0, 1, 1])), advice="Lower l.")
     assert worst in error.exact
     assert "worst" not in str(error)
 
@@ -59,10 +64,12 @@ def test_what_was_reached_of_diversity_is_told(diversity: Diversity, worst: str)
 def test_nothing_is_told_of_a_class_below_k(limit: Any, told: str) -> None:
     """A class of four, and two persons alone, each as far from the whole as the person's value is rare."""
     secret = np.array([0, 0, 1, 1, 2, 3])
-    constraints = Constraints(3, 0, (SensitiveLimit("s", secret, np.bincount(secret), **limit),))
-    message = infeasible_error(constraints, np.array([0, 0, 0, 0, 1, 2]), advice="Relax it.").exact
+    constraints = Constraints(3, 0, (limit_of("s", secret, np.bincount(secret), **limit),))
+    together = classes(constraints, np.array([0, 0, 0, 0, 1, 2]))
+    message = infeasible_error(rules(constraints), together, advice="Relax it.").exact
     assert f".s stands in the way for 6 of 6 records (its worst class {told})" in message
-    alone = infeasible_error(constraints, np.arange(6), advice="Relax it.").exact
+    apart = classes(constraints, np.arange(6))
+    alone = infeasible_error(rules(constraints), apart, advice="Relax it.").exact
     assert "worst class" not in alone
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from anon_pipeline.catalog.losses import LOSSES, WEIGHED
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
-from anon_pipeline.recode import Constraints, Task
+from anon_pipeline.recode import Constraints
 from anon_pipeline.recode.fulldomain.search import prepare_search, score
 from anon_pipeline.recode.loss import (
     ColumnCosts,
@@ -24,7 +24,7 @@ from anon_pipeline.recode.loss import (
     information,
     measured_loss,
 )
-from anon_pipeline.recode.tuples import distinct_tuples
+from tests.recode.asking import ask, counts_of, held
 
 
 def ladder(column: str, leaves: int, height: int = 2) -> Hierarchy:
@@ -37,8 +37,8 @@ def ladder(column: str, leaves: int, height: int = 2) -> Hierarchy:
 def searched(codes: Any, hierarchies: Any, *, k: int = 1, limit: int | None = None, **how: Any) -> Any:
     codes = np.asarray(codes, np.int64)
     limits = Constraints(k, len(codes) if limit is None else limit)
-    task = Task(codes, tuple(hierarchies), limits, "optimal", **how)
-    return prepare_search(task, distinct_tuples(codes, task.hierarchies))
+    task = ask(codes, tuple(hierarchies), limits, "optimal", **how)
+    return prepare_search(task, counts_of(task))
 
 
 def test_a_six_level_zip_on_level_two_loses_two_fifths(golden: dict[str, Any]) -> None:
@@ -112,12 +112,14 @@ def test_a_finished_partition_measures_as_the_search_scores_it(
     data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace, loss: Any
 ) -> None:
     task = data.draw(drawn.tasks("optimal", loss, columns=0))
-    n = len(task.codes)
+    n = len(task.by_record.codes)
     for node in brute.search(task):
         labels = brute.labels(task, node.levels)
         kept = np.bincount(labels)[labels] >= task.constraints.k
         columns, kind = [], cell_loss(loss)
-        for hierarchy, level, leaves in zip(task.hierarchies, node.levels, task.codes.T, strict=True):
+        for hierarchy, level, leaves in zip(
+            task.hierarchies, node.levels, task.by_record.codes.T, strict=True
+        ):
             counts = np.bincount(leaves, minlength=hierarchy.leaves).astype(np.int64)
             costs = cell_costs(hierarchy, loss, counts)[level][hierarchy.lookups[level][leaves]]
             own = [int(costs[labels == group][0]) for group in np.unique(labels[kept])]
@@ -125,7 +127,7 @@ def test_a_finished_partition_measures_as_the_search_scores_it(
             columns.append(ColumnCosts(np.array(own), kind.suppressed(hierarchy, n) if kind else 0, offset))
         compact = np.full(n, -1)
         compact[kept] = np.unique(labels[kept], return_inverse=True)[1]
-        got = measured_loss(task, compact, columns if loss in WEIGHED else ())
+        got = measured_loss(task, held(task, compact), columns if loss in WEIGHED else ())
         assert got == pytest.approx(float(node.loss), abs=1e-9)
 
 

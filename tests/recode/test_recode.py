@@ -23,7 +23,8 @@ from anon_pipeline.base.classes import equivalence_classes
 from anon_pipeline.base.errors import InfeasibleError, InputError
 from anon_pipeline.catalog.recoders import RECODERS
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
-from anon_pipeline.recode import Constraints, Progress, Recoding, SensitiveLimit, Task, recode
+from anon_pipeline.recode import Constraints, Progress, Recoding, recode
+from tests.recode.asking import ask, limit_of
 
 MICROAGGREGATION = tuple(n for n, r in RECODERS.items() if r.family.name == "microaggregation")
 
@@ -32,7 +33,7 @@ def asked(
     codes: np.ndarray, hierarchies: Sequence[Any], *, k: int, max_suppressed: int, **how: Any
 ) -> Recoding:
     """Ask the door for k-anonymity alone."""
-    return recode(Task(codes, tuple(hierarchies), Constraints(k, max_suppressed), **how))
+    return recode(ask(codes, tuple(hierarchies), Constraints(k, max_suppressed), **how))
 
 
 LOSSES = ["precision", "granularity", "discernibility", "average_class_size", "entropy"]
@@ -233,6 +234,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it i
 import numpy as np
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode import Constraints, Task, recode
+from anon_pipeline.recode.by_record import by_record
 
 lookups = (np.arange(64), np.arange(64) // 4, np.arange(64) // 16, np.zeros(64, np.int64))
 values = tuple(np.arange(lookup[-1] + 1).astype(object) for lookup in lookups)
@@ -248,7 +250,9 @@ from anon_pipeline import cli
 
 @click.command()
 def search():
-    recode(Task(codes, hierarchies, Constraints(5, 1000), "optimal", loss="average_class_size", told=told))
+    records = by_record(codes, hierarchies)
+    limits = Constraints(5, 1000)
+    recode(Task(hierarchies, limits, "optimal", "average_class_size", told=told, by_record=records))
 
 cli.cli.add_command(search)
 sys.argv = ["anon-pipeline", "search"]
@@ -290,7 +294,7 @@ def test_a_search_tells_what_it_does(recoder: str, from_rows: Any, monkeypatch: 
     rows = [("a", "ab", "*"), ("b", "ab", "*"), ("c", "c", "*")]
     hierarchies = tuple(from_rows(name, rows) for name in "xyz")
     codes = np.random.default_rng(2).integers(0, 3, (40, 3))
-    task = Task(codes, hierarchies, Constraints(4, 2), recoder, told=heard.append)
+    task = ask(codes, hierarchies, Constraints(4, 2), recoder, told=heard.append)
     recoding = recode(task)
     assert heard[0] == Progress("loading")
     assert {progress.doing for progress in heard[1:]} == {"searching"}
@@ -305,16 +309,16 @@ def test_a_long_division_tells_how_many_records_are_in_classes(
 ) -> None:
     from anon_pipeline.recode.microaggregation import algorithms as clusters
     from anon_pipeline.recode.microaggregation import slices
-    from anon_pipeline.recode.mondrian import mondrian as classes
+    from anon_pipeline.recode.mondrian import division as classes
 
     monkeypatch.setattr(classes, "CELLS_AT_ONCE", 1)
     monkeypatch.setattr(clusters, "_rounds", lambda *_: 1)
     monkeypatch.setattr(slices, "_STEP", 1)
     hierarchy = from_rows("x", [(letter, "*") for letter in "abcdefgh"])
     codes, secret = np.arange(64).reshape(-1, 1) % 8, np.arange(64) // 8 % 8
-    limit = SensitiveLimit("pay", secret, np.bincount(secret), "ordered", t=0.5)
+    limit = limit_of("pay", secret, np.bincount(secret), "ordered", t=0.5)
     told: list[Progress] = []
-    recode(Task(codes, (hierarchy,), Constraints(4, 64, (limit,)), recoder, told=told.append))
+    recode(ask(codes, (hierarchy,), Constraints(4, 64, (limit,)), recoder, told=told.append))
     steps = [far for far in told if far.doing == "dividing"]
     assert len(steps) > 2
     assert all(far.counted + far.left == 64 for far in steps)

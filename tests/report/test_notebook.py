@@ -11,7 +11,8 @@ import pytest
 from anon_pipeline import Grid, Policy, anonymize, tune
 from anon_pipeline.base.notebook import CURATOR
 from anon_pipeline.hierarchy.build import code_column
-from anon_pipeline.recode import Constraints, Task, recode
+from anon_pipeline.recode import Constraints, recode
+from tests.recode.asking import ask
 
 Make = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]
@@ -52,7 +53,7 @@ def test_a_recoding(small_policy: Make, small_people: People, recoder: str) -> N
     columns, people = small_policy().generalized, small_people()
     coded = [code_column(people[name], column.hierarchy) for name, column in columns.items()]
     codes = np.column_stack([own for own, _ in coded])
-    found = recode(Task(codes, tuple(hierarchy for _, hierarchy in coded), Constraints(3, 20), recoder))
+    found = recode(ask(codes, tuple(hierarchy for _, hierarchy in coded), Constraints(3, 20), recoder))
     html = found._repr_html_()
     sizes = np.unique(found.codes[found.codes[:, 0] >= 0], axis=0, return_counts=True)[1]
     assert f"<td>classes</td><td>{len(sizes)}</td>" in html

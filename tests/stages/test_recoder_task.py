@@ -23,10 +23,12 @@ def test_weights_target_and_limits_reach_the_recoder(
     task = recoding_task(policy, frame, coded, gone=gone)
     assert (task.loss, task.most_nodes, task.gone, task.weights) == ("classification", 99, 2, ())
     labels = frame["illness"].tolist()
-    assert task.target is not None
-    assert [sorted(set(labels))[code] for code in task.target] == labels[2:]
+    assert task.by_record is not None
+    assert task.by_record.target is not None
+    assert [sorted(set(labels))[code] for code in task.by_record.target] == labels[2:]
     first = next(iter(policy.generalized))
     weighed = small_policy(anonymize={"weights": {first: 2.5}})
     task = recoding_task(weighed, frame, coded, gone=gone)
     assert task.weights == (2.5, *[1.0] * (len(policy.generalized) - 1))
-    assert task.target is None
+    assert task.by_record is not None
+    assert task.by_record.target is None

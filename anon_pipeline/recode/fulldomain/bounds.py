@@ -17,7 +17,7 @@ from anon_pipeline.catalog.losses import WEIGHED
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.fulldomain.lattice import Lattice, along
 from anon_pipeline.recode.fulldomain.nodes import NodeCount
-from anon_pipeline.recode.loss import LossUnits, class_loss
+from anon_pipeline.recode.loss import Kept, LossUnits, class_loss
 from anon_pipeline.recode.task import Task
 
 _BITS = 62
@@ -104,20 +104,22 @@ def lower_bounds(
         widths = [len(np.unique(lookup[present])) for lookup in hierarchy.lookups]
         classes *= along(nodes, attribute, np.array(widths, np.int64))
         np.minimum(classes, max(1, units.records), out=classes)
-    alone = class_loss(units.name).floors(units, classes, k, int(limited))
-    return Bounds(units, shift, alone.astype(np.int64), levels, k, limited)
+    loss = class_loss(units.name)
+    shift = max(0, int(loss.score(units, Kept(units.records))).bit_length() - _BITS)
+    alone = loss.floors(units, classes, k, int(limited)).astype(np.int64)
+    return Bounds(units, shift, alone >> shift, levels, k, limited)
 
 
 def _above(bounds: Bounds, count: NodeCount) -> int:
     """Bound the nodes above one that was counted."""
     own = class_loss(bounds.units.name)
-    return own.above(bounds.units, count.whole, count.lasting, bounds.k, int(bounds.limited))
+    return bounds.of(own.above(bounds.units, count.whole, count.lasting, bounds.k, int(bounds.limited)))
 
 
 def _below(bounds: Bounds, lasting: int) -> int:
     """Bound the nodes below one that suppresses so many records lastingly: they suppress them as well."""
     units = bounds.units
-    return class_loss(units.name).below(units, lasting + units.gone, bounds.k, int(bounds.limited))
+    return bounds.of(class_loss(units.name).below(units, lasting + units.gone, bounds.k, int(bounds.limited)))
 
 
 def most_lasting(bounds: Bounds, ceiling: int, *, limit: int) -> int:

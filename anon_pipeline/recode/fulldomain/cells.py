@@ -11,7 +11,7 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from anon_pipeline.base.classes import group_rows
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.constraints import broken_classes
+from anon_pipeline.recode.contents import ClassContents, contents_of_tuples, merge_contents
 from anon_pipeline.recode.task import Constraints, Task
 from anon_pipeline.recode.tuples import DistinctTuples, node_classes
 
@@ -32,13 +33,17 @@ _NO_CODE = -1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Blanked:
-    """A table at one node, with single cells at the top of their hierarchies.
+    """The c classes of one node, with single cells at the top of their hierarchies.
 
-    codes: (t, q) of each tuple; column j indexes ``values[j]``; −1 in every column of a suppressed tuple.
+    nodes: (c, q) codes of each class on the node's levels; ``labels``: (t,) class of each tuple.
+    codes: (c, q) what is released of it; column j indexes ``values[j]``; −1 in every column of one that is
+        suppressed.
     values: q object arrays: those of the node's level, and the top's value if the level lacks it.
-    blank: (t, q) which cells were blanked, of tuples that are released.
+    blank: (c, q) which cells were blanked, of classes that are released.
     """
 
+    nodes: NDArray[np.int64] = field(repr=False)
+    labels: NDArray[np.int64] = field(repr=False)
     codes: NDArray[np.int64] = field(repr=False)
     values: tuple[NDArray[np.object_], ...] = field(repr=False)
     blank: NDArray[np.bool_] = field(repr=False)
@@ -48,16 +53,14 @@ class Blanked:
 class _Units:
     """u classes of a node: those that it breaks, and those that a blanked record might join.
 
-    constraints: of the records of these classes alone.
-    records: (r,) unit of each of these records.
-    sizes: (u,) records of each.
+    constraints: of every class.
+    contents: records and values of each unit.
     stars: (q,) code of a blanked cell; −1 where the node is at the top already.
     now: (u, q) what is released so far; state: (u,) _LEFT, _PLACED or _FIXED.
     """
 
     constraints: Constraints
-    records: NDArray[np.int64]
-    sizes: NDArray[np.int64]
+    contents: ClassContents
     stars: NDArray[np.int64]
     now: NDArray[np.int64]
     state: NDArray[np.int64]
@@ -68,7 +71,7 @@ class _Units:
         Args:
             labels: (u,) class of each unit, 0 … m−1 without gaps; −1 for none.
         """
-        return ~broken_classes(self.constraints, labels[self.records])
+        return ~broken_classes(self.constraints, merge_contents(self.contents, labels))
 
     def blanked(self, columns: Sequence[int], which: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return what would be released if these columns were blanked in some of the units, (u, q)."""
@@ -126,20 +129,16 @@ def _subsets(task: Task, levels: Sequence[int]) -> list[tuple[int, ...]]:
 
 
 def _units(
-    task: Task, codes: NDArray[np.int64], of_record: NDArray[np.int64], stars: NDArray[np.int64]
+    task: Task, codes: NDArray[np.int64], classes: ClassContents, stars: NDArray[np.int64]
 ) -> tuple[_Units, NDArray[np.int64]]:
     """Lay out the classes that matter, and say which they are, (u,)."""
-    against = broken_classes(task.constraints, of_record)
+    against = broken_classes(task.constraints, classes)
     used = np.flatnonzero(against | (codes == stars).any(axis=1))
     place = np.full(len(codes), -1, np.int64)
     place[used] = np.arange(len(used))
-    own = place[of_record]
-    limits = tuple(replace(limit, codes=limit.codes[own >= 0]) for limit in task.constraints.sensitive)
-    records = own[own >= 0]
     units = _Units(
-        constraints=replace(task.constraints, sensitive=limits),
-        records=records,
-        sizes=np.bincount(records, minlength=len(used)),
+        constraints=task.constraints,
+        contents=merge_contents(classes, place),
         stars=stars,
         now=codes[used],
         state=np.where(against[used], _LEFT, _FIXED),
@@ -187,7 +186,7 @@ def _companies(units: _Units, which: NDArray[np.bool_]) -> list[NDArray[np.bool_
     found = []
     for row in np.unique(units.now[which], axis=0):
         members = which & (units.now == row).all(axis=1)
-        found.append((int(units.sizes[members].sum()), row.tolist(), members))
+        found.append((int(units.contents.sizes[members].sum()), row.tolist(), members))
     return [members for _, _, members in sorted(found, key=lambda each: each[:2])]
 
 
@@ -210,7 +209,7 @@ def blank_cells(task: Task, table: DistinctTuples, levels: Sequence[int]) -> Bla
     codes, labels = node_classes(table, task.hierarchies, levels)
     found = [_star(hierarchy, level) for hierarchy, level in zip(task.hierarchies, levels, strict=True)]
     stars = np.array([code for code, _ in found], np.int64)
-    units, used = _units(task, codes, labels[table.labels], stars)
+    units, used = _units(task, codes, contents_of_tuples(table, labels), stars)
     subsets = _subsets(task, levels)
     for step in (_place, _rescue):
         for columns in subsets:
@@ -220,4 +219,4 @@ def blank_cells(task: Task, table: DistinctTuples, levels: Sequence[int]) -> Bla
     after = codes.copy()
     after[used] = np.where((units.state == _LEFT)[:, None], -1, units.now)
     blank = (after != codes) & (after >= 0)
-    return Blanked(after[labels], tuple(values for _, values in found), blank[labels])
+    return Blanked(codes, labels, after, tuple(values for _, values in found), blank)

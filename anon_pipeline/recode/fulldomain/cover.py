@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from anon_pipeline.base.compiled import kernel
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.fulldomain.lattice import Lattice, along
-from anon_pipeline.recode.loss import information
+from anon_pipeline.recode.loss import information, information_bits
 
-_BIT: Final = 2.0**30  # of `information`
 _STEP: Final = 0.6  # bits by which a wholly wrong guess moves the threshold
 _WIDTH: Final = 3.0  # bits between a guess of no and of yes
 _SOON: Final = 1e9  # promise of a node that probably wins
@@ -57,12 +56,14 @@ class Cover:
 def _bits(hierarchy: Hierarchy, leaves: NDArray[np.int64]) -> tuple[list[float], list[float]]:
     """Return each level's entropy, and log₂ of the values that occur on it, in bits."""
     n, entropies, widths = max(1, int(leaves.sum())), [], []
+    bits = information_bits(n)
+    one = 2.0**bits
     for lookup in hierarchy.lookups:
         counts = np.bincount(lookup, leaves).astype(np.int64)
         own = counts[counts > 0]
-        whole, parts = int(information(np.array([n]))[0]), float(own @ information(own))
-        entropies.append((whole - parts / n) / _BIT)
-        widths.append(float(information(np.array([max(1, len(own))]))[0]) / _BIT)
+        whole, parts = int(information(np.array([n]), bits)[0]), float(own @ information(own, bits))
+        entropies.append((whole - parts / n) / one)
+        widths.append(float(information(np.array([max(1, len(own))]), bits)[0]) / one)
     return entropies, widths
 
 

@@ -22,13 +22,13 @@ def datafly(search: Search) -> NodeScore:
     Source:
         Sweeney (1997); [UT Algorithm 2], whose limit of k tuples is the suppression limit here.
     """
-    hierarchies, nodes, tuples = search.task.hierarchies, search.nodes, search.table.tuples
-    index = 0
+    hierarchies, nodes, index = search.task.hierarchies, search.nodes, 0
+    present = [np.flatnonzero(leaves) for leaves in search.source.leaves]
     while not is_feasible(search, index):
         levels = nodes.levels(index)
         domains = [
-            len(np.unique(hierarchy.lookups[level][tuples[:, column]])) if level < hierarchy.height - 1 else 0
-            for column, (hierarchy, level) in enumerate(zip(hierarchies, levels, strict=True))
+            len(np.unique(hierarchy.lookups[level][own])) if level < hierarchy.height - 1 else 0
+            for hierarchy, level, own in zip(hierarchies, levels, present, strict=True)
         ]
         if not any(domains):
             raise no_node_error(search)

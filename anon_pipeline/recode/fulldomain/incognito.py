@@ -15,7 +15,7 @@ from anon_pipeline.base.classes import group_rows
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.fulldomain.candidates import choose_preferred, lowest_feasible
-from anon_pipeline.recode.fulldomain.search import NodeScore, Search, lowest_nodes
+from anon_pipeline.recode.fulldomain.search import NodeScore, Search, k_anonymous, lowest_nodes
 from anon_pipeline.recode.task import Progress
 from anon_pipeline.recode.tuples import DistinctTuples
 
@@ -178,6 +178,9 @@ def incognito(search: Search) -> tuple[NodeScore, int]:
     to prune (not monotone with suppression): the nodes above the k-minimal ones are asked for them, see
     `lowest_feasible`.
 
+    Where the table was too large, the k-anonymous nodes are those of `k_anonymous`: single columns and pairs
+    are ruled out before (`floors`), and larger sets would be counted elsewhere, one by one.
+
     Args:
         search: a table with n ≥ k.
     Returns:
@@ -196,8 +199,10 @@ def incognito(search: Search) -> tuple[NodeScore, int]:
             f"The lattices of all sets of columns must have at most {task.most_nodes:,} nodes together for "
             f"incognito, got {together:,}. Use ola, which finds the same nodes, or generalize fewer columns."
         )
+    if search.source.closed is not None or search.source.table is None:
+        return choose_preferred(search, lowest_feasible(search, lowest_nodes(k_anonymous(search)))), 0
     anonymous, counted = k_anonymous_nodes(
-        search.table,
+        search.source.table,
         task.hierarchies,
         k=task.constraints.k,
         limit=search.limit,

@@ -8,16 +8,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.catalog.losses import LOSSES
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.class_rules import Rules
 from anon_pipeline.recode.constraints import rules_of
 from anon_pipeline.recode.fulldomain.fast.shortcuts import Shortcuts, shortcuts
-from anon_pipeline.recode.fulldomain.node_table import Histograms, KeyField, NodeTable
+from anon_pipeline.recode.fulldomain.node_table import KeyField, NodeTable
 from anon_pipeline.recode.fulldomain.values import least_distinct
 from anon_pipeline.recode.task import Task
 from anon_pipeline.recode.tuples import DistinctTuples
-from anon_pipeline.risk.histograms import class_histograms
 
 _WORD = 62  # bits of a key in one word
 
@@ -137,51 +135,38 @@ def _level_costs(
     return np.concatenate([np.zeros(0, np.int64), *flat]), prices
 
 
-def _histograms(task: Task, table: DistinctTuples) -> Histograms | None:
-    """Count the values of each limited column, and of the target, in every distinct tuple."""
-    columns = [limit.codes for limit in task.constraints.sensitive]
-    if LOSSES[task.loss].labels and task.target is not None:
-        columns.append(task.target)
-    if not columns:
-        return None
-    a, t = len(columns), len(table.counts)
-    found = [class_histograms(codes, table.labels, m=t) for codes in columns]
-    lengths = np.stack([np.diff(own.starts) for own in found], axis=1).reshape(-1)
-    starts = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
-    values, counts = np.empty(starts[-1], np.int64), np.empty(starts[-1], np.int64)
-    for column, own in enumerate(found):
-        shift = starts[column:-1:a] - own.starts[:-1]
-        places = np.arange(len(own.codes)) + np.repeat(shift, np.diff(own.starts))
-        values[places], counts[places] = own.codes, own.counts
-    return starts, values, counts
-
-
 def _whole(task: Task, table: DistinctTuples) -> tuple[NodeTable, tuple[KeyField, ...]]:
     """Lay out the ungeneralized table, and say where each attribute is in its keys."""
     fields, words = key_fields(task.hierarchies, _WORD)
-    t, q = table.tuples.shape
+    (t, q), counted = table.tuples.shape, table.counted
     keys = np.zeros((words, t), np.int64)
     for attribute, (word, shift, _) in enumerate(fields):
         keys[word] |= table.tuples[:, attribute] << shift
-    return NodeTable((0,) * q, keys, table.counts, _histograms(task, table)), fields
+    histograms = None if counted is None else (counted.starts, counted.values, counted.counts)
+    return NodeTable((0,) * q, keys, table.counts, histograms), fields
 
 
 def node_tables(
-    task: Task, table: DistinctTuples, costs: Sequence[Sequence[NDArray[np.int64]]], *, fast: bool = True
+    task: Task,
+    table: DistinctTuples,
+    costs: Sequence[Sequence[NDArray[np.int64]]],
+    *,
+    limit: int | None = None,
+    fast: bool = True,
 ) -> NodeTables:
     """Lay out a table for `nodes.count_node`.
 
     Args:
-        task: its hierarchies, constraints, target.
+        task: its hierarchies and constraints.
         costs: of `cell_costs`, by attribute.
+        limit: records that may be suppressed; None: as many as the task says, but not all of them.
         fast: whether to keep tables and to use cubes; the counts are the same.
     """
     whole, key_fields = _whole(task, table)
     leaves = [np.flatnonzero(np.bincount(own)) for own in table.tuples.T]
     codes_above, codes_begin = _codes_above(task.hierarchies)
     costs_of_cells, costs_of_levels = _level_costs(costs)
-    rules = rules_of(task.constraints)
-    labeled = LOSSES[task.loss].labels and task.target is not None
+    rules, counted, records = rules_of(task.constraints), table.counted, table.records
     return NodeTables(
         whole=whole,
         key_fields=key_fields,
@@ -191,10 +176,10 @@ def node_tables(
         level_costs=costs_of_levels,
         rules=rules,
         least_distinct=least_distinct(rules),
-        limit=min(task.constraints.max_suppressed, table.records - 1),
-        records=table.records,
-        columns=len(task.constraints.sensitive) + labeled,
-        labeled=labeled,
+        limit=min(task.constraints.max_suppressed, records - 1) if limit is None else limit,
+        records=records,
+        columns=0 if counted is None else counted.columns,
+        labeled=counted is not None and counted.labeled,
         scratch=_scratch(whole),
         shortcuts=shortcuts(whole, task.hierarchies, leaves, costs) if fast else None,
     )

@@ -25,7 +25,9 @@ def _climb(scan: Scan) -> None:
     while low < high:
         middle = (low + high) // 2
         scan.look(chain[middle])
-        if count(search, chain[middle]).lasting.suppressed <= search.limit:
+        if not search.is_closed(chain[middle]) and (
+            count(search, chain[middle]).lasting.suppressed <= search.limit
+        ):
             high = middle
         else:
             low = middle + 1
@@ -85,11 +87,12 @@ def optimal(search: Search) -> NodeScore:
     """
     scan = Scan(search)
     _climb(scan)
-    known = cover(search.nodes, search.task.hierarchies, search.leaves, cells=search.bounds.cells)
+    known = cover(search.nodes, search.task.hierarchies, search.source.leaves, cells=search.bounds.cells)
     scan.learn_all(known)
     if not known.guess.cells:
         _probe(scan, known)
-    for index in by_promise(scan, known) if search.tables.shortcuts is None else queued(scan, known):
+    plain = search.tables is None or search.tables.shortcuts is None
+    for index in by_promise(scan, known) if plain else queued(scan, known):
         scan.look(index)
         scan.learn(known, index)
     if scan.best is None:

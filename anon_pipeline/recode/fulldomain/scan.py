@@ -27,6 +27,8 @@ class Scan:
         self.search = search
         self.floors: NDArray[Any] = search.bounds.alone.copy()
         self.flat = self.floors.reshape(-1)
+        if search.source.closed is not None:
+            self.flat[search.source.closed] = NOTHING
         self.raised: dict[int, tuple[int, int]] = {}
         self.best: NodeScore | None = None
         self.judged: NodeScore | None = None
@@ -39,6 +41,8 @@ class Scan:
     def look(self, index: int) -> bool:
         """Count a node and draw the conclusions; tell whether it keeps the constraints."""
         search = self.search
+        if search.is_closed(index):
+            return False
         found = count(search, index)
         if index not in self.raised:
             self.raised[index] = rule_out(

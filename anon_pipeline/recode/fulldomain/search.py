@@ -8,7 +8,7 @@ class is diverse.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import NamedTuple
@@ -17,14 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InfeasibleError
+from anon_pipeline.recode.capacity import refuse_overflow
 from anon_pipeline.recode.constraints import infeasible_error
+from anon_pipeline.recode.contents import contents_of_tuples
 from anon_pipeline.recode.fulldomain.bounds import Bounds, level_scores, lower_bounds
+from anon_pipeline.recode.fulldomain.counter import NodeCounter
 from anon_pipeline.recode.fulldomain.lattice import Lattice, lattice
 from anon_pipeline.recode.fulldomain.layout import NodeTables, node_tables
 from anon_pipeline.recode.fulldomain.nodes import NodeCount, count_node
 from anon_pipeline.recode.loss import LossUnits, cell_costs, loss_units
 from anon_pipeline.recode.task import Progress, Task
-from anon_pipeline.recode.tuples import DistinctTuples
+from anon_pipeline.recode.tuples import DistinctTuples, leaf_counts, node_classes
 
 _UNKNOWN, _ENOUGH, _TOO_SMALL = 0, 1, -1
 _TELL = 0.1  # seconds between two reports
@@ -56,12 +59,30 @@ class _Told:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """Where the classes of nodes are counted: in a table in memory, or elsewhere.
+
+    records: that are searched (n).
+    leaves: q times (D,) records of each leaf.
+    table: in memory; None: it is elsewhere.
+    counter: counts elsewhere; None: nothing is asked of it.
+    closed: (N,) nodes that are known to break k, and are never counted; None: none is known.
+    """
+
+    records: int
+    leaves: tuple[NDArray[np.int64], ...] = field(repr=False)
+    table: DistinctTuples | None = field(default=None, repr=False)
+    counter: NodeCounter | None = field(default=None, repr=False)
+    closed: NDArray[np.bool_] | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Search:
     """One question to a lattice, and the answers so far.
 
-    task: the question; ``table``: its records; ``leaves``: q times (D,) records of each leaf.
+    task: the question; ``source``: what it is asked of.
     nodes: the lattice.
-    tables: the records, for counting.
+    tables: the source's table, laid out for counting; None where it is elsewhere.
     units: how costs become scores.
     bounds: what no node's loss falls below.
     limit: records that may be suppressed; fewer than all of them.
@@ -69,10 +90,9 @@ class Search:
     """
 
     task: Task
-    table: DistinctTuples = field(repr=False)
-    leaves: tuple[NDArray[np.int64], ...] = field(repr=False)
+    source: Source
     nodes: Lattice
-    tables: NodeTables = field(repr=False)
+    tables: NodeTables | None = field(repr=False)
     units: LossUnits
     bounds: Bounds = field(repr=False)
     limit: int
@@ -80,44 +100,67 @@ class Search:
     counts: dict[int, NodeCount] = field(default_factory=dict, repr=False)
     told: _Told = field(default_factory=_Told, repr=False)
 
+    def is_closed(self, index: int) -> bool:
+        """Whether a node is known to break k without being counted."""
+        return self.source.closed is not None and bool(self.source.closed[index])
+
 
 def prepare_search(task: Task, table: DistinctTuples, *, fast: bool = True) -> Search:
     """Lay out a table for the full-domain recoders.
 
     Args:
-        table: its n ≥ k records.
+        table: its n ≥ k records, with the values of the limited columns and of the target.
         fast: whether to use what only saves time (`fulldomain.fast`); the answer is the same.
     Raises:
-        InputError: the lattice is too large.
+        InputError: the lattice is too large, or the loss cannot be counted for so many records.
     """
-    hierarchies = task.hierarchies
+    leaves = leaf_counts(table, task.hierarchies)
+    return search_source(task, Source(table.records, leaves, table), fast=fast)
+
+
+def search_source(task: Task, source: Source, *, fast: bool = True) -> Search:
+    """Begin a search, wherever its classes are counted; see `prepare_search`."""
+    hierarchies, leaves = task.hierarchies, source.leaves
     nodes = lattice(tuple(hierarchy.height for hierarchy in hierarchies), most=task.most_nodes)
-    counts = [
-        np.bincount(table.tuples[:, column], table.counts, hierarchy.leaves).astype(np.int64)
-        for column, hierarchy in enumerate(hierarchies)
-    ]
     costs = [
-        cell_costs(hierarchy, task.loss, own) for hierarchy, own in zip(hierarchies, counts, strict=True)
+        cell_costs(hierarchy, task.loss, own) for hierarchy, own in zip(hierarchies, leaves, strict=True)
     ]
-    units = loss_units(hierarchies, counts, task)
-    levels = level_scores(units, costs, hierarchies, counts)
+    refuse_overflow(task, source.records, costs)
+    units = loss_units(task, leaves, records=source.records)
+    levels = level_scores(units, costs, hierarchies, leaves)
+    limit = min(task.constraints.max_suppressed, source.records - 1)
+    table = source.table
     return Search(
         task=task,
-        table=table,
-        leaves=tuple(counts),
+        source=source,
         nodes=nodes,
-        tables=node_tables(task, table, costs, fast=fast),
+        tables=None if table is None else node_tables(task, table, costs, limit=limit, fast=fast),
         units=units,
-        bounds=lower_bounds(task, units, nodes, levels, counts),
-        limit=min(task.constraints.max_suppressed, table.records - 1),
+        bounds=lower_bounds(task, units, nodes, levels, leaves),
+        limit=limit,
     )
+
+
+def table_at(search: Search, levels: Sequence[int]) -> DistinctTuples:
+    """Return the table of a search; or, where it is elsewhere, the classes of one node as a table.
+
+    Raises:
+        InputError: there are more classes than fit.
+    """
+    source = search.source
+    if source.table is not None:
+        return source.table
+    assert source.counter is not None  # noqa: S101 - one of the two is there
+    found = source.counter.table(levels)
+    assert found is not None  # noqa: S101 - no number was given that it may exceed
+    return found
 
 
 def count(search: Search, index: int) -> NodeCount:
     """Count a node, or remember what it was."""
     if index not in search.counts:
         levels = search.nodes.levels(index)
-        found = count_node(search.tables, levels)
+        found = _counted(search, levels)
         suppressed = found.final.suppressed
         worst = max(search.units.denominator, (search.units.records + search.units.gone) ** 2 + 1)
         lost = search.units.score(found.final) if suppressed <= search.limit else worst
@@ -125,6 +168,14 @@ def count(search: Search, index: int) -> NodeCount:
         search.seen[index] = NodeScore(lost, suppressed, sum(levels), index)
         report_progress(search)
     return search.counts[index]
+
+
+def _counted(search: Search, levels: Sequence[int]) -> NodeCount:
+    """Count a node where its table is."""
+    if search.tables is not None:
+        return count_node(search.tables, levels)
+    assert search.source.counter is not None  # noqa: S101 - one of the two is there
+    return search.source.counter.count(levels)
 
 
 def score(search: Search, index: int) -> NodeScore:
@@ -135,12 +186,12 @@ def score(search: Search, index: int) -> NodeScore:
 
 def is_feasible(search: Search, index: int) -> bool:
     """Whether a node keeps all constraints within the suppression limit; not monotone with t or l."""
-    return score(search, index).suppressed <= search.limit
+    return not search.is_closed(index) and score(search, index).suppressed <= search.limit
 
 
 def is_k_anonymous(search: Search, index: int) -> bool:
     """Whether a node keeps k within the suppression limit, whatever else it breaks; monotone."""
-    return count(search, index).small <= search.limit
+    return not search.is_closed(index) and count(search, index).small <= search.limit
 
 
 def report_progress(search: Search) -> None:
@@ -165,8 +216,8 @@ def _first(search: Search, chain: list[int]) -> int:
     return low
 
 
-def _tags(search: Search) -> NDArray[np.int8]:
-    """Tag every node of the lattice as k-anonymous or not, counting as few as bisection allows."""
+def k_anonymous(search: Search) -> NDArray[np.bool_]:
+    """Tell of every node of the lattice whether it is k-anonymous, counting as few as bisection allows."""
     nodes, tags = search.nodes, np.zeros(search.nodes.shape, np.int8)
     flat = tags.reshape(-1)
     for start in np.argsort(nodes.totals().reshape(-1), kind="stable").tolist():
@@ -180,7 +231,7 @@ def _tags(search: Search) -> NDArray[np.int8]:
             tags[nodes.down(nodes.levels(chain[found - 1]))] = _TOO_SMALL
         if found < len(chain):
             tags[nodes.up(nodes.levels(chain[found]))] = _ENOUGH
-    return tags
+    return tags == _ENOUGH
 
 
 def lowest_nodes(marked: NDArray[np.bool_]) -> list[int]:
@@ -217,7 +268,7 @@ def minimal_nodes(search: Search) -> list[tuple[int, ...]]:
         El Emam et al. (2009), OLA: bisect sublattices (here chains), and tag what is above an anonymous node
         or below one that is not without counting it.
     """
-    anonymous = _tags(search) == _ENOUGH
+    anonymous = k_anonymous(search)
     if not search.task.constraints.sensitive:
         return [search.nodes.levels(index) for index in lowest_nodes(anonymous)]
     found = []
@@ -234,20 +285,12 @@ def no_node_error(search: Search) -> InfeasibleError:
     score(search, top)
     anonymous = [node for node in search.seen.values() if is_k_anonymous(search, node.node)]
     nearest = min(anonymous, key=lambda node: (node.suppressed, node.total, node.node))
-    codes = np.stack(
-        [
-            hierarchy.lookups[level][search.table.tuples[:, column]]
-            for column, (hierarchy, level) in enumerate(
-                zip(search.task.hierarchies, search.nodes.levels(nearest.node), strict=True)
-            )
-        ]
-        or [np.zeros(len(search.table.counts), np.int64)],
-        axis=1,
-    )
-    labels = np.unique(codes, axis=0, return_inverse=True)[1].reshape(-1)[search.table.labels]
+    levels = search.nodes.levels(nearest.node)
+    table = table_at(search, levels)
+    labels = node_classes(table, search.task.hierarchies, levels)[1]
     return infeasible_error(
         search.task.constraints,
-        labels.astype(np.int64),
+        contents_of_tuples(table, labels),
         advice="Relax that limit, raise suppression_limit, or give the hierarchies more general levels.",
     )
 

@@ -8,16 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import equivalence_classes
-from anon_pipeline.catalog.losses import WEIGHED
+from anon_pipeline.catalog.losses import LOSSES, WEIGHED
 from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.catalog.recoders import recoder_of
+from anon_pipeline.recode.by_record import ByRecord
 from anon_pipeline.recode.constraints import broken_classes, infeasible_error
+from anon_pipeline.recode.contents import contents_of_records
 from anon_pipeline.recode.loss import measured_loss
 from anon_pipeline.recode.microaggregation.centroids import Centroids, release_centroids
 from anon_pipeline.recode.microaggregation.space import Space, make_space
 from anon_pipeline.recode.ranges import column_costs, make_axis
 from anon_pipeline.recode.task import Recoding, Task
-from anon_pipeline.recode.tuples import DistinctTuples
+from anon_pipeline.recode.tuples import leaf_counts
 
 
 def clusters_of(task: Task, space: Space) -> NDArray[np.int64]:
@@ -35,13 +37,14 @@ def clusters_of(task: Task, space: Space) -> NDArray[np.int64]:
     return labels
 
 
-def _kept(task: Task, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _kept(task: Task, records: ByRecord, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Tell which records are released, (n,): those of classes that keep every limit.
 
     Args:
         labels: (n,) class of each row, by released value.
     """
-    kept = ~broken_classes(task.constraints, labels)[labels]
+    classes = records.contents(labels)
+    kept = ~broken_classes(task.constraints, classes)[labels]
     gone = int((~kept).sum())
     if gone > task.constraints.max_suppressed or not kept.any():
         advice = (
@@ -50,11 +53,11 @@ def _kept(task: Task, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
             else "Raise t, lower l, allow more suppression, or take the recoder merge, which makes clusters "
             "larger until all limits hold."
         )
-        raise infeasible_error(task.constraints, labels, advice=advice)
+        raise infeasible_error(task.constraints, classes, advice=advice)
     return kept
 
 
-def _loss(task: Task, labels: NDArray[np.int64], kept: NDArray[np.bool_]) -> float:
+def _loss(task: Task, records: ByRecord, labels: NDArray[np.int64], kept: NDArray[np.bool_]) -> float:
     """Measure what the classes lose by their ranges, as Mondrian's do; what is suppressed loses all.
 
     Args:
@@ -63,21 +66,23 @@ def _loss(task: Task, labels: NDArray[np.int64], kept: NDArray[np.bool_]) -> flo
     """
     classes = np.full(len(labels), -1, np.int64)
     classes[kept] = np.unique(labels[kept], return_inverse=True)[1]
+    contents = contents_of_records(classes, (), records.target if LOSSES[task.loss].labels else None)
     if task.loss not in WEIGHED:
-        return measured_loss(task, classes)
+        return measured_loss(task, contents)
     rows = np.flatnonzero(kept)
     rows = rows[np.argsort(classes[rows], kind="stable")]
     starts = np.flatnonzero(np.diff(classes[rows], prepend=-1))
-    costs = []
+    costs, leaves = [], leaf_counts(records.table, task.hierarchies)
     for column, hierarchy in enumerate(task.hierarchies):
-        axis = make_axis(hierarchy, task.codes[:, column])
-        positions = axis.positions[task.codes[rows, column]]
+        own = records.table.tuples[:, column]
+        axis = make_axis(hierarchy, own)
+        positions = axis.positions[own[records.labels[rows]]]
         low, high = np.minimum.reduceat(positions, starts), np.maximum.reduceat(positions, starts)
-        costs.append(column_costs(task, column, axis, low, high))
-    return measured_loss(task, classes, costs)
+        costs.append(column_costs(task.loss, axis, low, high, leaves[column]))
+    return measured_loss(task, contents, costs)
 
 
-def microaggregation(task: Task, table: DistinctTuples) -> Recoding:
+def microaggregation(task: Task, records: ByRecord) -> Recoding:
     """Recode by microaggregation.
 
     Deterministic and independent of the row order. Classes are by released value: clusters that release the
@@ -86,7 +91,7 @@ def microaggregation(task: Task, table: DistinctTuples) -> Recoding:
     Args:
         task: with a recoder that suppresses the classes that break t or l, or one that avoids them. The
             clusters do not depend on its loss.
-        table: its n ≥ k records.
+        records: n ≥ k of them.
     Returns:
         The recoding; its loss is that of the classes' ranges, its ``sse`` that of the released values.
     Raises:
@@ -95,18 +100,18 @@ def microaggregation(task: Task, table: DistinctTuples) -> Recoding:
     Source:
         [DB 3.2, chapter 7]; [methods 4, 9.1].
     """
-    space = make_space(task, table)
+    space = make_space(task, records)
     found = release_centroids(space, task.hierarchies, clusters_of(task, space), k=task.constraints.k)
     codes = np.empty(space.codes.shape, np.int64)
     codes[space.order] = found.codes
     labels = equivalence_classes(codes).labels
-    kept = _kept(task, labels)
+    kept = _kept(task, records, labels)
     codes[~kept] = -1
     return Recoding(
         codes=codes,
         values=found.values,
         levels=None,
-        loss=_loss(task, labels, kept),
+        loss=_loss(task, records, labels, kept),
         suppressed=int((~kept).sum()),
         checked=0,
         sse=_sse(found, kept[space.order]),

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
+from anon_pipeline.recode.by_record import ByRecord
 from anon_pipeline.recode.microaggregation.geometry import Taxonomies, Work
 from anon_pipeline.recode.task import Progress, Task
-from anon_pipeline.recode.tuples import DistinctTuples
 
 GRID = 2.0**26
 """Steps between the least and the greatest number of a column: sums of 2²⁷ records stay exact in 53 bits."""
@@ -150,12 +150,12 @@ def _joined(found: Sequence[_Taxonomy]) -> Taxonomies:
     )
 
 
-def make_space(task: Task, table: DistinctTuples) -> Space:
+def make_space(task: Task, records: ByRecord) -> Space:
     """Lay the records of a task out as points."""
-    sensitive = [limit.codes for limit in task.constraints.sensitive]
-    target = [] if task.target is None else [task.target]
-    order = np.lexsort((*target, *reversed(sensitive), table.labels))
-    codes = table.tuples[table.labels[order]]
+    sensitive = records.sensitive
+    target = [] if records.target is None else [records.target]
+    order = np.lexsort((*target, *reversed(sensitive), records.labels))
+    codes = records.table.tuples[records.labels[order]]
     places = [hierarchy.places for hierarchy in task.hierarchies]
     numeric = tuple(j for j, own in enumerate(places) if own is not None)
     nominal = tuple(j for j, own in enumerate(places) if own is None)

@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 from anon_pipeline.base.compiled import kernel
 from anon_pipeline.recode.class_rules import Rules
 from anon_pipeline.recode.mondrian.state import Axes, State
-from anon_pipeline.recode.mondrian.tries import allowable_cut, tally_class
+from anon_pipeline.recode.mondrian.tries import NO_BOUND, allowable_cut, tally_class
 
 _NO_CUT, _PAUSE = 0, -1  # in place of the entries of the left half
 
 
 @kernel
-def _width(axes: Axes, axis: int, low: int, high: int) -> float:
+def width(axes: Axes, axis: int, low: int, high: int) -> float:
     """Normalized width of a range; −1 if there is nothing to cut, 1 if it mixes missing and numbers."""
     if low == high:
         return -1.0
@@ -102,27 +102,27 @@ def _quota(below: int, upto: int, records: int, k: int, relaxed: bool) -> int:
 
 
 @kernel
-def _cut_by_size(
+def cut_by_size(
     state: State, axis: int, place: tuple[int, int, int], extent: tuple[int, int], rule: tuple[int, bool]
-) -> bool:
-    """Mark the left half of the cut of one axis that keeps k; tell whether there is one."""
+) -> int:
+    """Mark the left half of the cut of one axis that keeps k; return its greatest position, or NO_BOUND."""
     begin, end, records = place
     values, weights = state.cells[axis, begin:end], state.weights[begin:end]
     median, below, upto = _median(values, weights, extent, records, state.seen)
     quota = _quota(below, upto, records, rule[0], rule[1])
     if quota < 0:
-        return False
+        return NO_BOUND
     goes_left = state.goes_left[begin:end]
     if quota in (0, upto - below):
         bound = median if quota else median - 1
         for entry in range(len(values)):
             goes_left[entry] = values[entry] <= bound
-        return True
+        return bound
     for entry in range(len(values)):
         goes_left[entry] = values[entry] < median or (values[entry] == median and quota > 0)
         if values[entry] == median:
             quota -= weights[entry]
-    return True
+    return median
 
 
 @kernel
@@ -175,7 +175,7 @@ def _cut(
         if state.tried[axis]:
             widths[axis] = -1.0
         else:
-            widths[axis] = _width(axes, axis, extents[axis, 0], extents[axis, 1])
+            widths[axis] = width(axes, axis, extents[axis, 0], extents[axis, 1])
     work += 2 * q * (end - begin)
     tallies = tally_class(state.cells[q:, begin:end], state.weights[begin:end], state.seen)
     # Try the axes, the widest first, the first one of equal ones.
@@ -189,13 +189,18 @@ def _cut(
         extent = (extents[axis, 0], extents[axis, 1])
         # Without limits on sensitive values, sizes alone decide.
         if a == 0:
-            found = _cut_by_size(state, axis, (begin, end, records), extent, (rules.k, relaxed))
+            bound = cut_by_size(state, axis, (begin, end, records), extent, (rules.k, relaxed))
         else:
             values, goes_left = state.cells[axis, begin:end], state.goes_left[begin:end]
-            found, more = allowable_cut(rules, tallies, (values, extent, q), relaxed, goes_left)
+            bound, more = allowable_cut(rules, tallies, (values, extent, q), relaxed, goes_left)
             work += more
-        if found:
-            return _divide(state, begin, end), work
+        if bound != NO_BOUND:
+            left = _divide(state, begin, end)
+            right = begin + left
+            state.cuts[0, right], state.cuts[1, right] = axis, bound
+            state.cuts[2, right] = state.progress[3]
+            state.progress[3] += 1
+            return left, work
         state.tried[axis] = True
     return _NO_CUT, work
 
@@ -213,7 +218,7 @@ def advance(state: State, axes: Axes, rules: Rules, relaxed: bool, budget: int) 
     Source:
         LeFevre et al. (2006), strict and relaxed; [UT Alg. 3]; [methods 4].
     """
-    pending, begin, found = state.progress
+    pending, begin, found = state.progress[:3]
     while pending > 0 and budget > 0:
         end = state.ends[pending - 1]
         left, work = _cut(state, axes, rules, (begin, end, budget), relaxed)
@@ -231,3 +236,22 @@ def advance(state: State, axes: Axes, rules: Rules, relaxed: bool, budget: int) 
         pending -= 1
     state.progress[0], state.progress[1], state.progress[2] = pending, begin, found
     return pending > 0
+
+
+@kernel
+def cut_axis(state: State, rules: Rules, extent: tuple[int, int], axes: int) -> int:
+    """Find the cut of one axis of a class whose entries lack the other axes: the cut that `advance` makes.
+
+    Args:
+        state: before its first cut, of the axis alone; at least 2·k records, which keep the rules together.
+        extent: least and greatest position.
+        axes: of the table.
+    Returns:
+        The greatest position on the left; NO_BOUND where the axis has no allowable cut.
+    """
+    everything = (0, len(state.weights), state.weights.sum())
+    if rules.bounds.shape[1] == 0:
+        return cut_by_size(state, 0, everything, extent, (rules.k, False))
+    tallies = tally_class(state.cells[1:], state.weights, state.seen)
+    axis = (state.cells[0], extent, axes)
+    return allowable_cut(rules, tallies, axis, False, state.goes_left)[0]

@@ -29,7 +29,9 @@ class State(NamedTuple):
     entries: (e,) which entry lies at each place.
     begins: (e,) where each finished class begins.
     ends: (e + 1,) where the parts still to be cut end, the nearest last.
-    progress: (3,) parts still to be cut, where the nearest begins, finished classes.
+    progress: (4,) parts still to be cut, where the nearest begins, finished classes, cuts made.
+    cuts: (3, e) at each place where a right half begins: the axis of the cut, the greatest position of its
+        left half, its number.
     tried: (≥ q,) axes of the nearest part that have no allowable cut.
     goes_left: (e,) scratch: whether an entry belongs to the left half.
     spare: (e,) scratch: entries of the right half.
@@ -42,6 +44,7 @@ class State(NamedTuple):
     begins: NDArray[np.int64]
     ends: NDArray[np.int64]
     progress: NDArray[np.int64]
+    cuts: NDArray[np.int32]
     tried: NDArray[np.bool_]
     goes_left: NDArray[np.bool_]
     spare: NDArray[np.int64]
@@ -65,7 +68,8 @@ def initial_state(cells: NDArray[np.int32], weights: NDArray[np.int64], most_val
         entries=np.arange(total),
         begins=np.empty(total, np.int64),
         ends=ends,
-        progress=np.array([1, 0, 0], np.int64),
+        progress=np.array([1, 0, 0, 0], np.int64),
+        cuts=np.empty((3, total), np.int32),
         tried=np.zeros(len(cells), np.bool_),
         goes_left=np.empty(total, np.bool_),
         spare=np.empty(total, np.int64),

@@ -20,6 +20,8 @@ FEWEST_TRIES = 8
 MOST_WORK = 2**21
 """Sensitive values that the tries in one class may look at, over all axes; but on each axis at least
 FEWEST_TRIES cuts are tried."""
+NO_BOUND = -1
+"""In place of the greatest position of a left half: there is no allowable cut."""
 
 
 class Tallies(NamedTuple):
@@ -215,7 +217,7 @@ def _between_values(
 @kernel
 def allowable_cut(
     rules: Rules, tallies: Tallies, axis: tuple, relaxed: bool, goes_left: NDArray[np.bool_]
-) -> tuple[bool, int]:
+) -> tuple[int, int]:
     """Mark the left half of an allowable cut of one axis.
 
     Args:
@@ -225,7 +227,8 @@ def allowable_cut(
             allowable; weights are 1.
         goes_left: (m,) out: whether an entry is on the left.
     Returns:
-        Whether there is one among those that are tried, and the work, in pairs.
+        The greatest position on the left, NO_BOUND where no cut that is tried is allowable; and the work, in
+        pairs.
     """
     values, extent, axes = axis
     order, pairs = _in_order(values, extent), max(1, len(tallies.counts))
@@ -242,4 +245,4 @@ def allowable_cut(
     goes_left[:] = False
     for place in range(left):
         goes_left[order[place]] = True
-    return left > 0, work
+    return values[order[left - 1]] if left > 0 else NO_BOUND, work

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from anon_pipeline.catalog.recoders import PREFERENCES
-from anon_pipeline.recode import Constraints, Task, recode
+from anon_pipeline.recode import Constraints, recode
 from anon_pipeline.recode.fulldomain.incognito import k_anonymous_nodes
 from anon_pipeline.recode.fulldomain.search import lowest_nodes
 from anon_pipeline.recode.tuples import distinct_tuples, node_classes
+from tests.recode.asking import ask
 
 Tables = dict[str, tuple[np.ndarray, tuple[Any, ...]]]
 
@@ -50,12 +51,12 @@ def chosen(
     worked: Tables, name: str, limit: int, recoder: str, prefer: str = "loss"
 ) -> tuple[int, ...] | None:
     codes, hierarchies = worked[name]
-    return recode(Task(codes, hierarchies, Constraints(2, limit), recoder=recoder, prefer=prefer)).levels
+    return recode(ask(codes, hierarchies, Constraints(2, limit), recoder=recoder, prefer=prefer)).levels
 
 
 def test_incognito_finds_the_nodes_of_the_book(worked: Tables, golden: dict[str, Any]) -> None:
     codes, hierarchies = worked["medical"]
-    anonymous, _ = k_anonymous_nodes(distinct_tuples(codes, hierarchies), hierarchies, k=2, limit=0)
+    anonymous, _ = k_anonymous_nodes(distinct_tuples(codes, hierarchies)[0], hierarchies, k=2, limit=0)
     want = golden["medical_k2"]
     assert np.argwhere(anonymous).tolist() == want["anonymous_nodes"]
     assert [list(divmod(index, 3)) for index in lowest_nodes(anonymous)] == want["minimal_nodes"]
@@ -71,7 +72,7 @@ def test_each_recoder_on_the_book_s_table(worked: Tables) -> None:
 
 def test_each_node_of_the_slides(worked: Tables, golden: dict[str, Any]) -> None:
     codes, hierarchies = worked["race_zip"]
-    table = distinct_tuples(codes, hierarchies)
+    table, _ = distinct_tuples(codes, hierarchies)
     for node in golden["race_zip_k2"]["nodes"]:
         classes, labels = node_classes(table, hierarchies, node["levels"])
         sizes = np.bincount(labels, table.counts)

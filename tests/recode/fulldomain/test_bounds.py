@@ -20,7 +20,7 @@ from anon_pipeline.recode.fulldomain.search import (
     prepare_search,
     score,
 )
-from anon_pipeline.recode.tuples import distinct_tuples
+from tests.recode.asking import counts_of
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -42,7 +42,7 @@ def test_every_node_counts_and_bounds_as_brute_force_says(
         patch.setattr(keeping, "_FEW", stepped)
         patch.setattr(layout, "_WORD", word_bits)
         patch.setattr(rolling, "_ROWS", 3 if stepped == 0 else 2_000_000)
-        search = prepare_search(task, distinct_tuples(task.codes, task.hierarchies))
+        search = prepare_search(task, counts_of(task))
         nodes = brute.search(task)
         floors = search.bounds.alone.copy()
         for index in data.draw(st.permutations(range(len(nodes)))):

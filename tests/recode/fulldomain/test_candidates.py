@@ -22,8 +22,8 @@ from anon_pipeline.recode.fulldomain.search import (
     minimal_nodes,
     prepare_search,
 )
-from anon_pipeline.recode.task import Diversity, SensitiveLimit
-from anon_pipeline.recode.tuples import distinct_tuples
+from anon_pipeline.recode.task import Diversity
+from tests.recode.asking import ask, counts_of, limit_of
 
 
 def k_minimal_nodes(search: Search) -> list[tuple[int, ...]]:
@@ -33,7 +33,7 @@ def k_minimal_nodes(search: Search) -> list[tuple[int, ...]]:
 
 
 def searched(task: Task) -> Search:
-    return prepare_search(task, distinct_tuples(task.codes, task.hierarchies))
+    return prepare_search(task, counts_of(task))
 
 
 @settings(deadline=None, max_examples=200)
@@ -74,7 +74,7 @@ def test_the_criteria_choose_between_two_minimal_nodes(from_rows: Any) -> None:
     codes = np.array([[a, b] for a in range(5) for b in (0, 1)] + [[a, b] for a in (2, 3) for b in (0, 1)])
     chosen = {}
     for prefer in PREFERENCES:
-        task = Task(codes, (x, y), Constraints(2, 2), recoder="ola", prefer=prefer)
+        task = ask(codes, (x, y), Constraints(2, 2), recoder="ola", prefer=prefer)
         chosen[prefer] = recode(task).levels
     assert chosen == {
         "loss": (2, 0),
@@ -83,7 +83,7 @@ def test_the_criteria_choose_between_two_minimal_nodes(from_rows: Any) -> None:
         "most_distinct_tuples": (2, 0),
         "least_suppression": (0, 1),
     }
-    heavy = Task(codes, (x, y), Constraints(2, 2), recoder="ola", weights=(9, 1))
+    heavy = ask(codes, (x, y), Constraints(2, 2), recoder="ola", weights=(9, 1))
     assert recode(heavy).levels == (0, 1)
     assert recode(replace(heavy, prefer="least_relative_distance")).levels == (2, 0)
 
@@ -91,8 +91,8 @@ def test_the_criteria_choose_between_two_minimal_nodes(from_rows: Any) -> None:
 def test_a_minimal_node_may_lie_above_one_that_breaks_t(from_rows: Any) -> None:
     """The k-minimal node has two classes, each of one value: only the top keeps l = 2."""
     hierarchy = from_rows("x", [("a", "*"), ("b", "*")])
-    secret = SensitiveLimit("s", np.array([0, 0, 1, 1]), np.array([2, 2]), diversity=Diversity("distinct", 2))
-    task = Task(
+    secret = limit_of("s", np.array([0, 0, 1, 1]), np.array([2, 2]), diversity=Diversity("distinct", 2))
+    task = ask(
         np.array([[0], [0], [1], [1]]), (hierarchy,), Constraints(2, 0, (secret,)), recoder="incognito"
     )
     search = searched(task)
@@ -101,8 +101,8 @@ def test_a_minimal_node_may_lie_above_one_that_breaks_t(from_rows: Any) -> None:
 
 
 def test_nothing_found_is_infeasible_and_says_why(from_rows: Any) -> None:
-    secret = SensitiveLimit("s", np.array([0, 0, 0, 1]), np.array([3, 1]), diversity=Diversity("entropy", 2))
-    task = Task(
+    secret = limit_of("s", np.array([0, 0, 0, 1]), np.array([3, 1]), diversity=Diversity("entropy", 2))
+    task = ask(
         np.array([[0], [0], [1], [1]]),
         (from_rows("x", [("a", "*"), ("b", "*")]),),
         Constraints(2, 1, (secret,)),

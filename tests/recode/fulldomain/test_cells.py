@@ -21,8 +21,8 @@ from anon_pipeline.recode import Constraints, Recoding, Task, recode
 from anon_pipeline.recode.constraints import broken_classes
 from anon_pipeline.recode.fulldomain import cells as module
 from anon_pipeline.recode.fulldomain.cells import blank_cells, cheapest_subsets
-from anon_pipeline.recode.task import Diversity, SensitiveLimit
-from anon_pipeline.recode.tuples import distinct_tuples
+from anon_pipeline.recode.task import Diversity
+from tests.recode.asking import again, ask, counts_of, held, limit_of
 
 FULL_DOMAIN = tuple(n for n, r in RECODERS.items() if r.family.name == "full_domain")
 
@@ -64,7 +64,7 @@ def test_fewer_records_go_and_all_constraints_hold(
     names = sorted({row for row in rows if row is not None})
     labels = np.array([-1 if row is None else names.index(row) for row in rows], np.int64)
     assert len(names) > 0
-    assert not broken_classes(task.constraints, labels).any()
+    assert not broken_classes(task.constraints, held(task, labels)).any()
     assert int((labels < 0).sum()) == cells.suppressed <= whole.suppressed
     assert cells.levels == whole.levels
     for before, after in zip(texts(brute, whole), rows, strict=True):
@@ -80,11 +80,11 @@ def test_blanked_cells_are_counted_and_cost_as_suppressed_ones(
     data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace
 ) -> None:
     task, whole, cells = both(data, drawn)
-    n, blanked, losses = len(task.codes), 0, []
+    n, blanked, losses = len(task.by_record.codes), 0, []
     for j, (hierarchy, level) in enumerate(zip(task.hierarchies, cells.levels or (), strict=True)):
         costs = []
         below = Counter(hierarchy.lookups[level].tolist())
-        for leaf, row in zip(task.codes[:, j], brute.released(cells), strict=True):
+        for leaf, row in zip(task.by_record.codes[:, j], brute.released(cells), strict=True):
             code = int(hierarchy.lookups[level][leaf])
             gone = row is None
             blank = not gone and str(row[j]) != str(hierarchy.values[level][code])
@@ -109,16 +109,8 @@ def test_the_row_order_does_not_matter(
     data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace, loss: Any
 ) -> None:
     task, _, cells = both(data, drawn, loss=loss)
-    order = np.array(data.draw(st.permutations(range(len(task.codes)))))
-    limits = tuple(replace(limit, codes=limit.codes[order]) for limit in task.constraints.sensitive)
-    other = recode(
-        replace(
-            task,
-            codes=task.codes[order],
-            constraints=replace(task.constraints, sensitive=limits),
-            cells=True,
-        )
-    )
+    order = np.array(data.draw(st.permutations(range(len(task.by_record.codes)))))
+    other = recode(replace(again(task, order), cells=True))
     rows = brute.released(cells)
     assert [rows[record] for record in order] == brute.released(other)
     assert (cells.loss, cells.cells, cells.suppressed) == (other.loss, other.cells, other.suppressed)
@@ -140,9 +132,9 @@ def asked(rows: list[tuple[str, ...]], hierarchies: list[Hierarchy], k: int, **h
     """Release records at the bottom of the lattice, with cells: what becomes of each."""
     leaf = [{value: code for code, value in enumerate(h.values[0])} for h in hierarchies]
     codes = np.array([[leaf[j][value] for j, value in enumerate(row)] for row in rows])
-    task = Task(codes, tuple(hierarchies), Constraints(k, len(rows) - 1, **how), recoder="ola", cells=True)
-    blanked = blank_cells(task, distinct_tuples(codes, hierarchies), [0] * len(hierarchies))
-    found = blanked.codes[distinct_tuples(codes, hierarchies).labels].tolist()
+    task = ask(codes, tuple(hierarchies), Constraints(k, len(rows) - 1, **how), recoder="ola", cells=True)
+    blanked = blank_cells(task, counts_of(task), [0] * len(hierarchies))
+    found = blanked.codes[blanked.labels][task.by_record.labels].tolist()
     return [
         None if row[0] < 0 else "".join(str(blanked.values[j][code]) for j, code in enumerate(row))
         for row in found
@@ -180,15 +172,13 @@ def test_a_star_that_is_a_value_already_is_the_same_class(from_rows: Any) -> Non
 
 def test_a_class_that_would_no_longer_keep_t_is_not_joined(from_rows: Any) -> None:
     x = from_rows("x", [("*", "*"), ("b", "*")])
-    secret = SensitiveLimit("s", np.array([0, 1, 0, 0]), np.array([2, 2]), "equal", None, 0.2)
+    secret = limit_of("s", np.array([0, 1, 0, 0]), np.array([2, 2]), "equal", None, 0.2)
     rows = [("*",)] * 2 + [("b",)] * 2
     assert asked(rows, [x], 2, sensitive=(secret,)) == ["*", "*", None, None]
 
 
 def test_classes_that_break_l_are_brought_together(abc: list[Hierarchy]) -> None:
-    secret = SensitiveLimit(
-        "s", np.array([0, 1, 0, 0, 1, 1]), np.array([3, 3]), diversity=Diversity("distinct", 2)
-    )
+    secret = limit_of("s", np.array([0, 1, 0, 0, 1, 1]), np.array([3, 3]), diversity=Diversity("distinct", 2))
     rows = [tuple(row) for row in ("aaa", "aaa", "bba", "bba", "bbc", "bbc")]
     assert asked(rows, abc, 2, sensitive=(secret,)) == ["aaa", "aaa"] + ["bb*"] * 4
 
@@ -207,6 +197,6 @@ def test_weights_say_which_cells_go_first(abc: list[Hierarchy]) -> None:
     """Either column would do: the lighter one is blanked."""
     codes = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
     for weights, want in (((1.0, 2.0), [4, 0]), ((2.0, 1.0), [0, 4])):
-        task = Task(codes, tuple(abc[:2]), Constraints(2, 4), recoder="ola", cells=True, weights=weights)
-        blanked = blank_cells(task, distinct_tuples(codes, abc[:2]), [0, 0])
+        task = ask(codes, tuple(abc[:2]), Constraints(2, 4), recoder="ola", cells=True, weights=weights)
+        blanked = blank_cells(task, counts_of(task), [0, 0])
         assert blanked.codes[0].tolist() == want

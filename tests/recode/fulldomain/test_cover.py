@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.recode import Constraints, Task
+from anon_pipeline.recode import Constraints
 from anon_pipeline.recode.fulldomain.cover import cover, likely, promises
 from anon_pipeline.recode.fulldomain.fast.order import Queue, next_node, open_nodes, refill
 from anon_pipeline.recode.fulldomain.lattice import Axes, Lattice, axes_of, lattice
 from anon_pipeline.recode.fulldomain.optimal import optimal
 from anon_pipeline.recode.fulldomain.search import prepare_search, score
-from anon_pipeline.recode.tuples import distinct_tuples
+from tests.recode.asking import ask, counts_of
 
 
 def around(nodes: Lattice, index: int) -> tuple[list[int], list[int]]:
@@ -70,8 +70,8 @@ def test_fewer_nodes_than_half_are_counted(loss: Any, from_rows: Any) -> None:
     rows = [(str(v), str(v // 2), str(v // 4), "*") for v in range(8)]
     hierarchies = tuple(from_rows(name, rows) for name in "wxyz")
     codes = np.random.default_rng(3).integers(0, 8, (400, 4))
-    task = Task(codes, hierarchies, Constraints(4, 20), "optimal", loss=loss)
-    search = prepare_search(task, distinct_tuples(codes, hierarchies))
+    task = ask(codes, hierarchies, Constraints(4, 20), "optimal", loss=loss)
+    search = prepare_search(task, counts_of(task))
     best = optimal(search)
     assert len(search.seen) < 256 // 2
     assert best == min(node for index in range(256) if (node := score(search, index)).suppressed <= 20)

@@ -14,7 +14,8 @@ from anon_pipeline.base.classes import equivalence_classes
 from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.recode import Constraints, Task, recode
 from anon_pipeline.recode.constraints import broken_classes
-from anon_pipeline.recode.task import Diversity, SensitiveLimit
+from anon_pipeline.recode.task import Diversity
+from tests.recode.asking import ask, held, limit_of
 
 
 def walk(task: Task, judged: dict[tuple[int, ...], Any]) -> tuple[int, ...] | None:
@@ -23,7 +24,7 @@ def walk(task: Task, judged: dict[tuple[int, ...], Any]) -> tuple[int, ...] | No
     while not judged[tuple(levels)].feasible:
         best, column = 0, -1
         for j, hierarchy in enumerate(task.hierarchies):
-            domain = len({int(hierarchy.lookups[levels[j]][leaf]) for leaf in task.codes[:, j]})
+            domain = len({int(hierarchy.lookups[levels[j]][leaf]) for leaf in task.by_record.codes[:, j]})
             if levels[j] < hierarchy.height - 1 and domain > best:
                 best, column = domain, j
         if column < 0:
@@ -46,7 +47,7 @@ def test_the_answer_is_where_the_walk_ends_and_keeps_all(
     found = recode(task)
     assert found.levels == want
     labels = equivalence_classes(found.codes).labels
-    assert not broken_classes(task.constraints, labels).any()
+    assert not broken_classes(task.constraints, held(task, labels)).any()
     assert found.suppressed == int((labels < 0).sum()) <= task.constraints.max_suppressed
 
 
@@ -56,7 +57,7 @@ def test_the_largest_domain_is_generalized_first_though_it_costs_more(from_rows:
     sex = from_rows("sex", [("f", "*"), ("m", "*")])
     codes = np.array([[z, s] for z in range(0, 40, 10) for s in (0, 1)])
     tasks = {
-        name: Task(codes, (zips, sex), Constraints(2, 0), recoder=name) for name in ("datafly", "optimal")
+        name: ask(codes, (zips, sex), Constraints(2, 0), recoder=name) for name in ("datafly", "optimal")
     }
     assert recode(tasks["optimal"]).levels == (0, 1)
     assert recode(tasks["datafly"]).levels == (2, 0)
@@ -65,9 +66,7 @@ def test_the_largest_domain_is_generalized_first_though_it_costs_more(from_rows:
 def test_it_goes_on_until_l_holds(from_rows: Any) -> None:
     hierarchy = from_rows("x", [("a", "ab", "*"), ("b", "ab", "*"), ("c", "c", "*")])
     codes = np.array([[0], [0], [1], [1], [2], [2]])
-    secret = SensitiveLimit(
-        "s", np.array([0, 0, 0, 0, 1, 1]), np.array([4, 2]), diversity=Diversity("distinct", 2)
-    )
+    secret = limit_of("s", np.array([0, 0, 0, 0, 1, 1]), np.array([4, 2]), diversity=Diversity("distinct", 2))
     for limits, level in (((), 0), ((secret,), 2)):
-        task = Task(codes, (hierarchy,), Constraints(2, 0, limits), recoder="datafly")
+        task = ask(codes, (hierarchy,), Constraints(2, 0, limits), recoder="datafly")
         assert recode(task).levels == (level,)

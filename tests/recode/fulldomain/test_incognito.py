@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from anon_pipeline.base.errors import InfeasibleError, InputError
 from anon_pipeline.catalog.recoders import PREFERENCES
-from anon_pipeline.recode import Constraints, Task, recode
+from anon_pipeline.recode import Constraints, recode
 from anon_pipeline.recode.fulldomain import incognito as module
 from anon_pipeline.recode.fulldomain.incognito import k_anonymous_nodes
 from anon_pipeline.recode.fulldomain.search import lowest_nodes, minimal_nodes, prepare_search
 from anon_pipeline.recode.tuples import distinct_tuples
+from tests.recode.asking import ask, counts_of
 
 
 @settings(deadline=None, max_examples=200)
@@ -25,9 +26,11 @@ def test_incognito_ola_and_brute_force_agree_on_the_k_minimal_nodes(
     data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace
 ) -> None:
     task = data.draw(drawn.questions(limited=False, recoder="incognito"))
-    search = prepare_search(task, distinct_tuples(task.codes, task.hierarchies))
+    search = prepare_search(task, counts_of(task))
     nodes = brute.search(task)
-    anonymous, _ = k_anonymous_nodes(search.table, task.hierarchies, k=task.constraints.k, limit=search.limit)
+    anonymous, _ = k_anonymous_nodes(
+        search.source.table, task.hierarchies, k=task.constraints.k, limit=search.limit
+    )
     assert anonymous.reshape(-1).tolist() == [node.anonymous for node in nodes]
     want = [node.levels for node in brute.lowest([node for node in nodes if node.anonymous])]
     assert [search.nodes.levels(index) for index in lowest_nodes(anonymous)] == want
@@ -39,7 +42,7 @@ def test_incognito_ola_and_brute_force_agree_on_the_k_minimal_nodes(
 def test_without_a_column_no_more_records_are_suppressed(data: st.DataObject, drawn: SimpleNamespace) -> None:
     """The subset property with a suppression limit, as the docstring proves it."""
     task = data.draw(drawn.questions(limited=False))
-    k, n = task.constraints.k, len(task.codes)
+    k, n = task.constraints.k, len(task.by_record.codes)
     limit = min(task.constraints.max_suppressed, n - 1)
 
     def suppressed(columns: list[int], levels: list[int]) -> int:
@@ -48,7 +51,7 @@ def test_without_a_column_no_more_records_are_suppressed(data: st.DataObject, dr
                 int(task.hierarchies[j].lookups[level][row[j]])
                 for j, level in zip(columns, levels, strict=True)
             )
-            for row in task.codes
+            for row in task.by_record.codes
         ]
         return sum(rows.count(row) < k for row in rows)
 
@@ -84,7 +87,7 @@ def test_tables_beyond_the_bytes_are_made_from_the_records(
         from_rows(name, [(a, a // 2, a // 4, "*") for a in range(8)]) for name in ("x", "y", "z")
     )
     codes = np.random.default_rng(0).integers(0, 8, (60, 3))
-    table = distinct_tuples(codes, hierarchies)
+    table, _ = distinct_tuples(codes, hierarchies)
     whole, counted = k_anonymous_nodes(table, hierarchies, k=3, limit=6)
     monkeypatch.setattr(module, "_MOST_BYTES", 0)
     again, as_often = k_anonymous_nodes(table, hierarchies, k=3, limit=6)
@@ -98,15 +101,13 @@ def test_a_set_that_is_not_anonymous_saves_the_sets_above_it(from_rows: Any) -> 
     """Column x alone is anonymous on top only, so of the 4 × 4 nodes of both no more than 4 are counted."""
     x, y = (from_rows(name, [(a, a // 2, a // 4, "*") for a in range(8)]) for name in ("x", "y"))
     codes = np.stack([np.arange(8), np.zeros(8, np.int64)], axis=1)
-    _, counted = k_anonymous_nodes(distinct_tuples(codes, (x, y)), (x, y), k=8, limit=0)
+    _, counted = k_anonymous_nodes(distinct_tuples(codes, (x, y))[0], (x, y), k=8, limit=0)
     assert counted == 4 + 1 + 1
 
 
 def test_too_many_sets_of_columns_are_refused_with_their_size(from_rows: Any) -> None:
     hierarchies = tuple(from_rows(f"c{j}", [("a", "*"), ("b", "*")]) for j in range(4))
-    task = Task(
-        np.zeros((5, 4), np.int64), hierarchies, Constraints(2, 0), recoder="incognito", most_nodes=50
-    )
+    task = ask(np.zeros((5, 4), np.int64), hierarchies, Constraints(2, 0), recoder="incognito", most_nodes=50)
     with pytest.raises(InputError, match=r"at most 50 nodes together for incognito, got 80. Use ola"):
         recode(task)
 
@@ -115,7 +116,7 @@ def test_it_says_how_far_it_is_before_each_set_of_columns(from_rows: Any) -> Non
     hierarchies = tuple(from_rows(f"c{j}", [("a", "*"), ("b", "*")]) for j in range(3))
     told: list[Any] = []
     codes = np.array([[0, 0, 0], [0, 0, 1], [1, 0, 0], [1, 1, 1]])
-    recode(Task(codes, hierarchies, Constraints(2, 0), recoder="incognito", told=told.append))
+    recode(ask(codes, hierarchies, Constraints(2, 0), recoder="incognito", told=told.append))
     searching = [(each.counted, each.counted + each.left) for each in told if each.doing == "searching"]
     assert searching[0] == (0, 26)
     assert {together for _, together in searching[:7]} == {26}
@@ -123,4 +124,4 @@ def test_it_says_how_far_it_is_before_each_set_of_columns(from_rows: Any) -> Non
 
 
 def test_no_columns_is_one_node() -> None:
-    assert recode(Task(np.zeros((4, 0), np.int64), (), Constraints(4, 0), recoder="incognito")).levels == ()
+    assert recode(ask(np.zeros((4, 0), np.int64), (), Constraints(4, 0), recoder="incognito")).levels == ()

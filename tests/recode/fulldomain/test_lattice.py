@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.recode import Constraints, Task, recode
+from anon_pipeline.recode import Constraints, recode
 from anon_pipeline.recode.fulldomain.lattice import along, lattice
 from anon_pipeline.recode.task import MOST_NODES
+from tests.recode.asking import ask
 
 SHAPES = [(2, 3, 2), (1,), (4, 1, 3), ()]
 
@@ -67,7 +68,7 @@ def test_a_lattice_too_large_to_hold_is_refused_with_its_size() -> None:
 def test_a_task_says_how_many_nodes_are_too_many(from_rows: Any) -> None:
     hierarchies = tuple(from_rows(name, [("a", "*"), ("b", "*")]) for name in "xyz")
     codes = np.zeros((4, 3), np.int64)
-    task = Task(codes, hierarchies, Constraints(2, 0), "optimal", most_nodes=8)
+    task = ask(codes, hierarchies, Constraints(2, 0), "optimal", most_nodes=8)
     assert recode(task).levels == (0, 0, 0)
     with pytest.raises(InputError, match="must have at most 7 nodes, got 8"):
         recode(replace(task, most_nodes=7))

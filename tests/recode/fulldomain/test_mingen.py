@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from anon_pipeline.base.errors import InfeasibleError, InputError
 from anon_pipeline.catalog.recoders import PREFERENCES
-from anon_pipeline.recode import Constraints, Task, recode
+from anon_pipeline.recode import Constraints, recode
+from tests.recode.asking import ask
 
 
 @pytest.mark.parametrize("prefer", PREFERENCES)
@@ -35,6 +36,6 @@ def test_the_answer_is_the_best_of_all_nodes(
 
 def test_a_larger_lattice_is_refused_with_its_size(from_rows: Any) -> None:
     hierarchies = tuple(from_rows(f"c{j}", [("a", "*"), ("b", "*")]) for j in range(14))
-    task = Task(np.zeros((5, 14), np.int64), hierarchies, Constraints(2, 0), recoder="mingen")
+    task = ask(np.zeros((5, 14), np.int64), hierarchies, Constraints(2, 0), recoder="mingen")
     with pytest.raises(InputError, match=r"at most 10,000 nodes for mingen.*got 16,384\. Use optimal"):
         recode(task)

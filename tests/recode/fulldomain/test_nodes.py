@@ -11,8 +11,8 @@ from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.fulldomain.layout import key_fields, node_tables
 from anon_pipeline.recode.fulldomain.nodes import count_node
 from anon_pipeline.recode.loss import cell_costs
-from anon_pipeline.recode.task import Constraints, Task
-from anon_pipeline.recode.tuples import distinct_tuples
+from anon_pipeline.recode.task import Constraints
+from tests.recode.asking import ask, counts_of
 
 
 def test_tuples_too_wide_for_one_word_are_compared_in_full() -> None:
@@ -24,10 +24,9 @@ def test_tuples_too_wide_for_one_word_are_compared_in_full() -> None:
     rng = np.random.default_rng(3)
     codes = np.repeat(rng.integers(0, leaves, (500, 5)), 2, axis=0)
     codes[1::4, 0] = (codes[1::4, 0] + 1) % leaves  # half of the pairs differ in the first column alone
-    table = distinct_tuples(codes, hierarchies)
-    task = Task(codes, tuple(hierarchies), Constraints(2, len(codes)), "optimal", loss="granularity")
+    task = ask(codes, tuple(hierarchies), Constraints(2, len(codes)), "optimal", loss="granularity")
     costs = [cell_costs(h, "granularity", np.ones(leaves, np.int64)) for h in hierarchies]
-    tables = node_tables(task, table, costs)
+    tables = node_tables(task, counts_of(task), costs)
     assert tables.scratch.keys.shape[0] == 2
     bottom, above = (count_node(tables, (level, 0, 0, 0, 0)) for level in range(2))
     assert (bottom.final.suppressed, bottom.whole.classes) == (500, 750)
@@ -62,10 +61,9 @@ def test_golden_race_zip(golden, shared_golden, from_rows, encode_column) -> Non
     codes = np.stack(
         [encode_column(column, h) for column, h in zip(columns, (race, zips), strict=True)], axis=1
     )
-    table = distinct_tuples(codes, [race, zips])
-    task = Task(codes, (race, zips), Constraints(2, len(codes)), "optimal")
+    task = ask(codes, (race, zips), Constraints(2, len(codes)), "optimal")
     costs = [cell_costs(h, "precision", np.ones(h.leaves, np.int64)) for h in (race, zips)]
-    tables = node_tables(task, table, costs)
+    tables = node_tables(task, counts_of(task), costs)
     for node in golden["race_zip_k2"]["nodes"]:
         count = count_node(tables, node["levels"])
         assert (count.whole.classes, count.final.suppressed) == (node["classes"], node["suppressed_for_k"])

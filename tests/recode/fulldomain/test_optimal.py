@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.catalog.losses import LOSSES
+from anon_pipeline.recode.choice import recoding_of
 from anon_pipeline.recode.constraints import broken_classes
+from anon_pipeline.recode.fulldomain.choosing import node_choice
 from anon_pipeline.recode.fulldomain.fast import shortcuts
 from anon_pipeline.recode.fulldomain.optimal import optimal
-from anon_pipeline.recode.fulldomain.recoding import full_domain_recoding
 from anon_pipeline.recode.fulldomain.search import (
     Search,
     is_feasible,
@@ -24,7 +25,7 @@ from anon_pipeline.recode.fulldomain.search import (
     ola,
     prepare_search,
 )
-from anon_pipeline.recode.tuples import distinct_tuples
+from tests.recode.asking import ask, counts_of, held, limit_of
 
 
 def k_minimal_nodes(search: Search) -> list[tuple[int, ...]]:
@@ -51,7 +52,7 @@ def test_optimal_is_the_least_of_all_nodes_that_keep_everything(
     data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace, loss: Any
 ) -> None:
     task = data.draw(drawn.tasks("optimal", loss))
-    search = prepare_search(task, distinct_tuples(task.codes, task.hierarchies))
+    search = prepare_search(task, counts_of(task))
     feasible = [node for node in brute.search(task) if node.feasible]
     if not feasible:
         with pytest.raises(InfeasibleError):
@@ -60,10 +61,10 @@ def test_optimal_is_the_least_of_all_nodes_that_keep_everything(
     want, got = least(feasible), optimal(search)
     assert (search.nodes.levels(got.node), got.suppressed) == (want.levels, want.suppressed)
     assert search.units.loss(got.score) == want.loss
-    recoding = full_domain_recoding(search, got)
+    recoding = recoding_of(node_choice(search, got), task.by_record.labels)
     labels = np.where(recoding.codes[:, 0] < 0, -1, brute.labels(task, want.levels))
     labels[labels >= 0] = np.unique(labels[labels >= 0], return_inverse=True)[1]
-    assert not broken_classes(task.constraints, labels).any()
+    assert not broken_classes(task.constraints, held(task, labels)).any()
     assert int((labels < 0).sum()) == recoding.suppressed == want.suppressed
     assert recoding.loss == pytest.approx(float(want.loss))
 
@@ -75,7 +76,7 @@ def test_ola_is_the_best_of_the_minimal_nodes_that_keep_everything(
     data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace, loss: Any
 ) -> None:
     task = data.draw(drawn.tasks("ola", loss))
-    search = prepare_search(task, distinct_tuples(task.codes, task.hierarchies))
+    search = prepare_search(task, counts_of(task))
     nodes = brute.search(task)
     assert k_minimal_nodes(search) == [n.levels for n in lowest([n for n in nodes if n.anonymous])]
     minimal = lowest([node for node in nodes if node.feasible])
@@ -90,29 +91,29 @@ def test_ola_is_the_best_of_the_minimal_nodes_that_keep_everything(
 
 def test_t_is_not_monotone_and_not_pruned_on(from_rows: Any) -> None:
     """One suppressed class makes the bottom close; merged with another it is too far and too large to go."""
-    from anon_pipeline.recode import Constraints, SensitiveLimit, Task
+    from anon_pipeline.recode import Constraints
 
     hierarchy = from_rows("x", [("a", "ab", "*"), ("b", "ab", "*"), ("c", "c", "*")])
     codes = np.array([[0]] * 2 + [[1]] * 4 + [[2]] * 4)
     values = np.array([1, 1, 0, 1, 0, 1, 0, 1, 0, 1])
     whole = np.array([5, 5])
     for limit, loss in ((2, "precision"), (2, "discernibility")):
-        sensitive = SensitiveLimit("s", values, whole, "equal", None, 0.05)
-        task = Task(codes, (hierarchy,), Constraints(2, limit, (sensitive,)), "optimal", loss=loss)
-        search = prepare_search(task, distinct_tuples(codes, (hierarchy,)))
+        sensitive = limit_of("s", values, whole, "equal", None, 0.05)
+        task = ask(codes, (hierarchy,), Constraints(2, limit, (sensitive,)), "optimal", loss=loss)
+        search = prepare_search(task, counts_of(task))
         assert [is_feasible(search, index) for index in range(3)] == [True, False, False]
         assert optimal(search).node == ola(search).node == 0
 
 
 def test_nothing_feasible_is_said_by_the_constraint_in_the_way(from_rows: Any) -> None:
-    from anon_pipeline.recode import Constraints, SensitiveLimit, Task
+    from anon_pipeline.recode import Constraints
 
     hierarchy = from_rows("x", [("a", "*"), ("b", "*")])
     codes, values = np.array([[0]] * 4 + [[1]] * 4), np.array([0, 0, 0, 1] * 2)
-    sensitive = SensitiveLimit("illness", values, np.array([2, 14]), "equal", None, 0.1)
+    sensitive = limit_of("illness", values, np.array([2, 14]), "equal", None, 0.1)
     for recoder in (optimal, ola):
-        task = Task(codes, (hierarchy,), Constraints(2, 3, (sensitive,)), "optimal")
-        search = prepare_search(task, distinct_tuples(codes, (hierarchy,)))
+        task = ask(codes, (hierarchy,), Constraints(2, 3, (sensitive,)), "optimal")
+        search = prepare_search(task, counts_of(task))
         with pytest.raises(InfeasibleError) as caught:
             recoder(search)
         text = str(caught.value)
@@ -127,20 +128,20 @@ def test_little_memory_changes_nothing(loss: Any) -> None:
     """Tables are thrown away and made again; the answer and what was counted stay."""
     rng = np.random.default_rng(5)
     from anon_pipeline.hierarchy.hierarchy import Hierarchy
-    from anon_pipeline.recode import Constraints, Task
+    from anon_pipeline.recode import Constraints
 
     lookups = (np.arange(8), np.arange(8) // 2, np.arange(8) // 4, np.zeros(8, np.int64))
     values = tuple(np.arange(lookup[-1] + 1).astype(object) for lookup in lookups)
     hierarchies = tuple(Hierarchy(f"c{column}", lookups, values) for column in range(5))
     codes = rng.integers(0, 8, (3000, 5)) // rng.integers(1, 4, (3000, 5))
     target = rng.integers(0, 3, 3000)
-    task = Task(codes, hierarchies, Constraints(4, 150), "optimal", loss=loss, target=target)
+    task = ask(codes, hierarchies, Constraints(4, 150), "optimal", loss=loss, target=target)
     answers = []
     for places, size in ((512, 2**28), (3, 2**28), (512, 60_000), (512, 0)):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(shortcuts, "_PLACES", places)
             patch.setattr(shortcuts, "_BYTES", size)
-            search = prepare_search(task, distinct_tuples(codes, hierarchies))
+            search = prepare_search(task, counts_of(task))
             answers.append((optimal(search), sorted(search.seen)))
             assert len(search.tables.shortcuts.kept.tables) <= places
             assert search.tables.shortcuts.kept.bytes <= size

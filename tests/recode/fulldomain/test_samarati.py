@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.catalog.recoders import PREFERENCES
-from anon_pipeline.recode import Constraints, Task, recode
+from anon_pipeline.recode import Constraints, recode
+from tests.recode.asking import ask
 
 
 @pytest.mark.parametrize("prefer", PREFERENCES)
@@ -36,7 +37,7 @@ def test_the_answer_is_the_preferred_node_of_least_height(
 def test_heights_are_bisected(from_rows: Any) -> None:
     """A chain of 16 levels whose least height is found with four heights and a look at the answer."""
     rows = [(a, *(max(a, level) for level in range(1, 15)), "*") for a in range(16)]
-    task = Task(np.arange(16)[:, None], (from_rows("x", rows),), Constraints(16, 0), recoder="samarati")
+    task = ask(np.arange(16)[:, None], (from_rows("x", rows),), Constraints(16, 0), recoder="samarati")
     found = recode(task)
     assert found.levels == (15,)
     assert found.checked == 5 - 1 + 1

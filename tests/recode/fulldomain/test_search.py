@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.fulldomain.optimal import optimal
 from anon_pipeline.recode.fulldomain.search import Search, count, minimal_nodes, ola, prepare_search, score
-from anon_pipeline.recode.task import Constraints, Task
-from anon_pipeline.recode.tuples import distinct_tuples
+from anon_pipeline.recode.task import Constraints
+from tests.recode.asking import ask, counts_of
 
 LOSSES = ["precision", "granularity"]
 
@@ -31,10 +31,9 @@ def draw_question(data: st.DataObject, drawn: SimpleNamespace) -> tuple[np.ndarr
     return codes, hierarchies, k, data.draw(st.integers(0, len(codes)))
 
 
-def ask(codes: np.ndarray, hierarchies: list[Any], *, k: int, limit: int, loss: Any) -> Search:
-    table = distinct_tuples(codes, hierarchies)
-    task = Task(codes, tuple(hierarchies), Constraints(k, limit), "optimal", loss=loss)
-    return prepare_search(task, table)
+def begin(codes: np.ndarray, hierarchies: list[Any], *, k: int, limit: int, loss: Any) -> Search:
+    task = ask(codes, tuple(hierarchies), Constraints(k, limit), "optimal", loss=loss)
+    return prepare_search(task, counts_of(task))
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -44,7 +43,7 @@ def test_optimal_is_the_least_of_all_anonymous_nodes(
     data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace, loss: Any
 ) -> None:
     codes, hierarchies, k, limit = draw_question(data, drawn)
-    search = ask(codes, hierarchies, k=k, limit=limit, loss=loss)
+    search = begin(codes, hierarchies, k=k, limit=limit, loss=loss)
     got = optimal(search)
     want = least(brute.anonymous(brute.nodes(codes, hierarchies, k), limit, len(codes)), loss)
     assert (search.nodes.levels(got.node), got.suppressed) == (want.levels, want.suppressed)
@@ -60,7 +59,7 @@ def test_ola_finds_every_minimal_node_and_takes_the_best(
     codes, hierarchies, k, limit = draw_question(data, drawn)
     nodes = brute.nodes(codes, hierarchies, k)
     minimal = brute.minimal(nodes, limit, len(codes))
-    search = ask(codes, hierarchies, k=k, limit=limit, loss=loss)
+    search = begin(codes, hierarchies, k=k, limit=limit, loss=loss)
     assert minimal_nodes(search) == minimal
     got, want = ola(search), least([node for node in nodes if node.levels in minimal], loss)
     assert (search.nodes.levels(got.node), search.units.loss(got.score)) == (want.levels, getattr(want, loss))
@@ -88,7 +87,7 @@ def test_pruning_never_loses_the_optimum(seed: int) -> None:
     codes, hierarchies = random_question(seed)
     for loss in LOSSES:
         for k, limit in ((2, 6), (3, 20), (5, 40)):
-            search = ask(codes, hierarchies, k=k, limit=limit, loss=loss)
+            search = begin(codes, hierarchies, k=k, limit=limit, loss=loss)
             scored = [
                 (*_score(search, levels), sum(levels), levels) for levels in np.ndindex(*search.nodes.shape)
             ]
@@ -104,7 +103,7 @@ def test_golden_medical(golden, shared_golden, from_rows, encode_column) -> None
     age = from_rows("age", [(a, f"5:{int(a) // 5}", f"10:{int(a) // 10}", "*") for a in sorted(set(ages))])
     zip_code = from_rows("zip", [(z, z[:4] + "*", "*") for z in sorted(set(zips))])
     codes = np.stack([encode_column(ages, age), encode_column(zips, zip_code)], axis=1)
-    search = ask(codes, [age, zip_code], k=2, limit=0, loss="precision")
+    search = begin(codes, [age, zip_code], k=2, limit=0, loss="precision")
     want = golden["medical_k2"]
     assert minimal_nodes(search) == [tuple(levels) for levels in want["minimal_nodes"]]
     anonymous = [levels for levels in np.ndindex(4, 3) if _suppressed(search, levels) == 0]
@@ -120,7 +119,7 @@ def test_ties_go_to_fewer_suppressed_then_lower_then_lexicographic(from_rows) ->
     hierarchies = [from_rows(name, [("a", "*"), ("b", "*")]) for name in ("x", "y")]
     codes = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
     for loss in LOSSES:
-        search = ask(codes, hierarchies, k=2, limit=0, loss=loss)
+        search = begin(codes, hierarchies, k=2, limit=0, loss=loss)
         for recoder in (optimal, ola):
             assert search.nodes.levels(recoder(search).node) == (0, 1)
 
@@ -128,7 +127,7 @@ def test_ties_go_to_fewer_suppressed_then_lower_then_lexicographic(from_rows) ->
 def test_equal_loss_prefers_fewer_suppressed(from_rows) -> None:
     """Suppressing half of the records costs what one of two levels costs all of them."""
     hierarchy = from_rows("x", [("a1", "a", "*"), ("a2", "a", "*"), ("b1", "b", "*"), ("b2", "b", "*")])
-    search = ask(np.array([[0], [0], [2], [3]]), [hierarchy], k=2, limit=2, loss="precision")
+    search = begin(np.array([[0], [0], [2], [3]]), [hierarchy], k=2, limit=2, loss="precision")
     assert [_score(search, (level,)) for level in range(3)] == [(0.5, 2), (0.5, 0), (1.0, 0)]
     assert search.nodes.levels(optimal(search).node) == (1,)
     assert search.nodes.levels(ola(search).node) == (0,)  # the only k-minimal node
@@ -137,7 +136,7 @@ def test_equal_loss_prefers_fewer_suppressed(from_rows) -> None:
 def test_suppressing_everything_is_no_answer(from_rows) -> None:
     """It would tie with the top in loss and win by its level."""
     hierarchy = from_rows("x", [("a", "a", "*"), ("b", "b", "*")])
-    search = ask(np.array([[0], [1]]), [hierarchy], k=2, limit=2, loss="precision")
+    search = begin(np.array([[0], [1]]), [hierarchy], k=2, limit=2, loss="precision")
     assert [_score(search, (level,)) for level in range(3)] == [(2, 2), (2, 2), (1, 0)]
     assert search.nodes.levels(optimal(search).node) == (2,)
     assert minimal_nodes(search) == [(2,)]
@@ -152,7 +151,7 @@ def test_the_optimum_need_not_be_minimal(from_rows) -> None:
     """A minimal node that suppresses much can lose more than one above it."""
     rows = [("a", "ab", "*"), ("b", "ab", "*"), ("c", "c", "*"), ("d", "d", "*"), ("e", "e", "*")]
     codes = np.array([[0]] + [[1]] * 1 + [[2]] * 2)
-    search = ask(codes, [from_rows("x", rows)], k=2, limit=2, loss="granularity")
+    search = begin(codes, [from_rows("x", rows)], k=2, limit=2, loss="granularity")
     assert minimal_nodes(search) == [(0,)]
     assert search.nodes.levels(ola(search).node) == (0,)
     assert search.nodes.levels(optimal(search).node) == (1,)
@@ -161,7 +160,7 @@ def test_the_optimum_need_not_be_minimal(from_rows) -> None:
 def test_only_what_can_win_is_counted(from_rows) -> None:
     """Everything anonymous at the bottom: one node is counted, not the lattice."""
     hierarchies = [from_rows(f"c{column}", [("a", "ab", "*"), ("b", "ab", "*")]) for column in range(5)]
-    search = ask(np.zeros((10, 5), np.int64), hierarchies, k=5, limit=0, loss="precision")
+    search = begin(np.zeros((10, 5), np.int64), hierarchies, k=5, limit=0, loss="precision")
     assert optimal(search).node == 0
     assert len(search.seen) <= 6 < search.nodes.size
     assert ola(search).node == 0
@@ -174,11 +173,11 @@ def test_scores_beyond_64_bits_are_searched_exactly(recoder: Any, from_rows) -> 
     codes = np.zeros((6, len(primes)), np.int64)
     codes[:3, 2] = 1
     codes[:1, 4] = 1
-    search = ask(codes, hierarchies, k=3, limit=0, loss="granularity")
+    search = begin(codes, hierarchies, k=3, limit=0, loss="granularity")
     assert search.units.denominator > 2**62
     assert search.nodes.levels(recoder(search).node) == (0, 0, 0, 0, 1)
 
 
 def test_no_columns_is_one_node() -> None:
-    search = ask(np.zeros((4, 0), np.int64), [], k=4, limit=0, loss="precision")
+    search = begin(np.zeros((4, 0), np.int64), [], k=4, limit=0, loss="precision")
     assert (optimal(search).node, ola(search).node, minimal_nodes(search)) == (0, 0, [()])

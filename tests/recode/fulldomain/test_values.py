@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from anon_pipeline.recode.constraints import rules_of
 from anon_pipeline.recode.fulldomain.values import by_class, least_distinct, merge, mistakes
-from anon_pipeline.recode.task import Constraints, Diversity, SensitiveLimit
+from anon_pipeline.recode.task import Constraints, Diversity
+from tests.recode.asking import limit_of
 
 
 def histograms(records: list[tuple[int, ...]], labels: list[int], m: int) -> tuple[np.ndarray, ...]:
@@ -72,5 +73,5 @@ def test_mistakes_are_the_records_outside_the_majority() -> None:
 )
 def test_every_diversity_needs_so_many_distinct_values(diversity: Diversity | None, least: int) -> None:
     codes = np.array([0, 1, 2])
-    limit = SensitiveLimit("s", codes, np.array([1, 1, 1]), "equal", None, 0.5, diversity)
-    assert least_distinct(rules_of(Constraints(2, 0, (limit,)))).tolist() == [least]
+    limit = limit_of("s", codes, np.array([1, 1, 1]), "equal", None, 0.5, diversity)
+    assert least_distinct(rules_of(Constraints(2, 0, (limit.limit,)))).tolist() == [least]

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import strategies as st
 
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
-from anon_pipeline.recode.task import Constraints, Diversity, SensitiveLimit, Task
+from anon_pipeline.recode.task import Constraints, Diversity, Task
+from tests.recode.asking import Secret, ask, limit_of
 
 STEPS = 2**26
 
@@ -105,7 +106,7 @@ class SlowSpace:
 
 
 @st.composite
-def limits(draw: st.DrawFn, n: int) -> tuple[SensitiveLimit, ...]:
+def limits(draw: st.DrawFn, n: int) -> tuple[Secret, ...]:
     """Draw up to two sensitive columns with limits of every kind."""
     found = []
     for name in draw(st.sampled_from([(), ("s",), ("s", "u")])):
@@ -127,7 +128,7 @@ def limits(draw: st.DrawFn, n: int) -> tuple[SensitiveLimit, ...]:
         t = draw(st.sampled_from([None, 0.1, 0.3, 0.6]))
         whole = np.bincount(codes, minlength=width) + gone
         found.append(
-            SensitiveLimit(
+            limit_of(
                 name, codes, whole, distance, lookups if distance == "hierarchical" else None, t, diversity
             )
         )
@@ -151,13 +152,13 @@ def tasks(draw: st.DrawFn, tables: Any, recoder: str, *, most: int = 20) -> Task
             draw(st.lists(st.integers(0, 9), min_size=len(codes), max_size=len(codes))), np.int64
         )
         t = draw(st.sampled_from([0.0, 0.1, 0.25, 1.0]))
-        own = SensitiveLimit("pay", values, np.bincount(values, minlength=10), "ordered", None, t)
-        others = (x for x in wanted if x.t is None or x.distance != "ordered")
+        own = limit_of("pay", values, np.bincount(values, minlength=10), "ordered", None, t)
+        others = (x for x in wanted if x.limit.t is None or x.limit.distance != "ordered")
         wanted = (own, *others)
     k = draw(st.integers(1, max(1, len(codes) // 2)))
     suppressible = draw(st.integers(0, len(codes)))
     loss = draw(st.sampled_from(["precision", "granularity"]))
-    return Task(
+    return ask(
         codes, tuple(drawn), Constraints(k, suppressible, wanted), recoder, loss, gone=draw(st.integers(0, 2))
     )
 

@@ -18,18 +18,18 @@ from anon_pipeline.recode.microaggregation.excess import judge
 from anon_pipeline.recode.microaggregation.merge import make_limits
 from anon_pipeline.recode.microaggregation.space import Space, make_space, semantic_distance
 from anon_pipeline.recode.task import Constraints, Task
-from anon_pipeline.recode.tuples import distinct_tuples
 from anon_pipeline.risk.l_diversity import distinct_l, entropy_l, recursive_ratio
 from anon_pipeline.risk.t_closeness import t_closeness
+from tests.recode.asking import ask
 
 
 def space_of(task: Task) -> Space:
-    return make_space(task, distinct_tuples(task.codes, task.hierarchies))
+    return make_space(task, task.by_record)
 
 
 def one_cluster(hierarchy: Hierarchy, leaves: list[int]) -> tuple[object, float]:
     """What one cluster of some leaves releases, and the sum of the squared errors."""
-    task = Task(np.array(leaves).reshape(-1, 1), (hierarchy,), Constraints(1, 0), "mdav")
+    task = ask(np.array(leaves).reshape(-1, 1), (hierarchy,), Constraints(1, 0), "mdav")
     space = space_of(task)
     found = release_centroids(space, task.hierarchies, np.zeros(len(leaves), np.int64), k=1)
     return found.values[0][found.codes[0, 0]], float(found.errors.sum())
@@ -61,7 +61,7 @@ def test_a_mean_is_of_k_numbers_or_missing(micro: SimpleNamespace) -> None:
     hierarchy = micro.numbers([10, 11, 12, 13, 14, 51877, 70000, 70001], missing=True)
     codes = np.array([0, 1, 2, 3, 4, 5, 8, 6, 7]).reshape(-1, 1)
     for k, numbers in ((2, 2), (3, 3)):
-        recoding = recode(Task(codes, (hierarchy,), Constraints(k, 0), "mdav"))
+        recoding = recode(ask(codes, (hierarchy,), Constraints(k, 0), "mdav"))
         released = recoding.values[0][recoding.codes[:, 0]]
         assert "51877" not in released.tolist()
         for value in set(released.tolist()) - {None}:
@@ -72,7 +72,7 @@ def test_a_mean_is_of_k_numbers_or_missing(micro: SimpleNamespace) -> None:
 def test_one_long_number_does_not_decide_how_long_means_are(micro: SimpleNamespace) -> None:
     hierarchy = micro.numbers([16, 16.5, 17, 17.1234567])
     codes = np.array([0, 1, 1, 2, 2, 2, 3]).reshape(-1, 1)
-    recoding = recode(Task(codes, (hierarchy,), Constraints(3, 0), "mdav"))
+    recoding = recode(ask(codes, (hierarchy,), Constraints(3, 0), "mdav"))
     assert all(len(str(value).partition(".")[2]) <= 1 for value in recoding.values[0])
 
 
@@ -155,8 +155,8 @@ def test_the_excess_is_by_how_much_a_limit_is_missed(
     members = sorted(data.draw(st.sets(st.integers(0, space.records - 1), min_size=1)))
     rows, label = space.order[members], np.zeros(len(members), np.int64)
     worst = -1.0
-    for limit in task.constraints.sensitive:
-        codes, wanted = limit.codes[rows], limit.diversity
+    for limit, values in zip(task.constraints.sensitive, task.by_record.sensitive, strict=True):
+        codes, wanted = values[rows], limit.diversity
         if limit.t is not None:
             options: Any = {"distance": limit.distance, "lookups": limit.lookups}
             worst = max(worst, t_closeness(codes, label, whole=limit.whole, m=1, **options)[0] - limit.t)

@@ -14,14 +14,13 @@ from anon_pipeline.recode.microaggregation.slices import (
 )
 from anon_pipeline.recode.microaggregation.space import Space, make_space
 from anon_pipeline.recode.task import Task
-from anon_pipeline.recode.tuples import distinct_tuples
 from benchmarks.chapter7 import SECRETS, incomes, task
 
 TABLE = incomes()
 
 
 def spaced(asked: Task) -> Space:
-    return make_space(asked, distinct_tuples(asked.codes, asked.hierarchies))
+    return make_space(asked, asked.by_record)
 
 
 def book(asked: Task, space: Space) -> np.ndarray:

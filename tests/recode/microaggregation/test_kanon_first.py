@@ -15,8 +15,8 @@ from anon_pipeline.recode.microaggregation.excess import judge
 from anon_pipeline.recode.microaggregation.kanon_first import kanon_first
 from anon_pipeline.recode.microaggregation.merge import make_limits
 from anon_pipeline.recode.microaggregation.space import Space, make_space
-from anon_pipeline.recode.task import Constraints, Diversity, SensitiveLimit, Task
-from anon_pipeline.recode.tuples import distinct_tuples
+from anon_pipeline.recode.task import Constraints, Diversity, Task
+from tests.recode.asking import ask, limit_of
 from tests.recode.microaggregation.twins import Clusters, far, near, same, setting, without
 
 
@@ -65,11 +65,11 @@ def test_of_members_with_equal_values_the_first_record_is_exchanged(micro: Simpl
     values = (np.array(["a", "b", "c"], object), np.array(["*"], object))
     hierarchies = (Hierarchy("x", flat, values),)
     codes = np.array([0] * 7 + [1, 2])[:, None]
-    limit = SensitiveLimit(
+    limit = limit_of(
         "s", np.array([0] * 6 + [1, 0, 1]), np.array([7, 2]), "equal", None, None, Diversity("distinct", 2)
     )
-    task = Task(codes, hierarchies, Constraints(2, 0, (limit,)), "kanon_first")
-    space = make_space(task, distinct_tuples(codes, hierarchies))
+    task = ask(codes, hierarchies, Constraints(2, 0, (limit,)), "kanon_first")
+    space = make_space(task, task.by_record)
     found = kanon_first(space, rules_of(task.constraints), k=2)
     assert same(found, [[0, 8], [6, 7], [1, 2], [3, 4, 5]])
     assert same(found, slow_kanon(micro.slow(space.codes, hierarchies), space, task))

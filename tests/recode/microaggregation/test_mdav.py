@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.recode.microaggregation.microaggregation import clusters_of
-from anon_pipeline.recode.task import Task
 from tests.recode.microaggregation.twins import Clusters, far, near, same, setting, without
 
 
@@ -63,5 +63,5 @@ def test_mdav(data: st.DataObject, drawn: SimpleNamespace, micro: SimpleNamespac
 @given(data=st.data(), gamma=st.sampled_from([0.0, 0.2, 1.0, 5.0]))
 def test_vmdav(data: st.DataObject, drawn: SimpleNamespace, micro: SimpleNamespace, gamma: float) -> None:
     task, space, slow = setting(data, drawn, micro, "vmdav")
-    task = Task(task.codes, task.hierarchies, task.constraints, "vmdav", gamma=gamma)
+    task = replace(task, recoder="vmdav", gamma=gamma)
     assert same(clusters_of(task, space), slow_vmdav(slow, space.records, task.constraints.k, gamma))

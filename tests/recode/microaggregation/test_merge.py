@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -41,7 +42,7 @@ def slow_merge(slow: Any, space: Space, task: Task, labels: np.ndarray) -> Clust
 @given(data=st.data())
 def test_merging(data: st.DataObject, drawn: SimpleNamespace, micro: SimpleNamespace) -> None:
     task, space, slow = setting(data, drawn, micro, "merge")
-    first = clusters_of(Task(task.codes, task.hierarchies, task.constraints, "mdav"), space)
+    first = clusters_of(replace(task, recoder="mdav"), space)
     found = merge(space, rules_of(task.constraints), first)
     assert same(found, slow_merge(slow, space, task, first))
     assert same(clusters_of(task, space), slow_merge(slow, space, task, first))

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from anon_pipeline.base.classes import equivalence_classes
 from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.catalog.recoders import RECODERS
-from anon_pipeline.recode import Constraints, Diversity, SensitiveLimit, Task, recode
+from anon_pipeline.recode import Constraints, Diversity, Task, recode
 from anon_pipeline.recode.constraints import broken_classes
+from tests.recode.asking import Secret, again, ask, held, limit_of
 
 MICROAGGREGATION = tuple(n for n, r in RECODERS.items() if r.family.name == "microaggregation")
 
@@ -34,10 +35,10 @@ def test_every_output_keeps_all_limits_or_there_is_none(
     except InfeasibleError:
         return
     classes = equivalence_classes(found.codes)
-    assert not broken_classes(task.constraints, classes.labels).any()
+    assert not broken_classes(task.constraints, held(task, classes.labels)).any()
     assert classes.k >= task.constraints.k
     assert found.suppressed == int((found.codes < 0).any(axis=1).sum()) <= task.constraints.max_suppressed
-    assert found.suppressed < len(task.codes)
+    assert found.suppressed < len(task.by_record.codes)
     assert ((found.codes < 0).all(axis=1) == (found.codes < 0).any(axis=1)).all()
     assert 0 <= found.loss <= 1
     assert found.sse is not None
@@ -53,17 +54,16 @@ def test_another_row_order_releases_the_same(
     data: st.DataObject, drawn: SimpleNamespace, micro: SimpleNamespace, brute: SimpleNamespace, recoder: str
 ) -> None:
     task = data.draw(micro.tasks(drawn.tables, recoder))
-    order = np.array(data.draw(st.permutations(range(len(task.codes)))))
-    limits = tuple(replace(x, codes=x.codes[order]) for x in task.constraints.sensitive)
-    other = replace(task, codes=task.codes[order], constraints=replace(task.constraints, sensitive=limits))
+    order = np.array(data.draw(st.permutations(range(len(task.by_record.codes)))))
+    other = again(task, order)
 
     def released(asked: Task) -> Any:
         try:
             found = recode(asked)
         except InfeasibleError as error:
             return str(error)
-        secret = zip(*(x.codes.tolist() for x in asked.constraints.sensitive), strict=True)
-        rows = zip(asked.codes.tolist(), brute.released(found), strict=True)
+        secret = zip(*(x.tolist() for x in asked.by_record.sensitive), strict=True)
+        rows = zip(asked.by_record.codes.tolist(), brute.released(found), strict=True)
         seen = [(tuple(row), out) for row, out in rows]
         pairs = list(zip(seen, secret, strict=True)) if asked.constraints.sensitive else seen
         return Counter(pairs), found.loss, found.sse, found.suppressed
@@ -71,8 +71,8 @@ def test_another_row_order_releases_the_same(
     assert released(task) == released(other)
 
 
-def pay(codes: list[int], **limits: Any) -> SensitiveLimit:
-    return SensitiveLimit("pay", np.array(codes), np.bincount(codes), **limits)
+def pay(codes: list[int], **limits: Any) -> Secret:
+    return limit_of("pay", np.array(codes), np.bincount(codes), **limits)
 
 
 def ages(micro: SimpleNamespace) -> tuple[np.ndarray, Any]:
@@ -84,7 +84,7 @@ def test_classes_beyond_a_limit_are_suppressed_if_they_may_be(
 ) -> None:
     codes, hierarchy = ages(micro)
     limit = pay([0, 0, 0, 0, 1, 2], diversity=Diversity("distinct", 2))
-    task = Task(codes, (hierarchy,), Constraints(3, 3, (limit,)), "mdav")
+    task = ask(codes, (hierarchy,), Constraints(3, 3, (limit,)), "mdav")
     found = recode(task)
     assert brute.released(found) == [None] * 3 + [("61.3",)] * 3
     assert found.suppressed == 3
@@ -101,12 +101,12 @@ def test_everything_suppressed_is_infeasible_even_if_it_may_be(micro: SimpleName
     codes, hierarchy = ages(micro)
     limit = pay([0, 0, 0, 1, 1, 1], diversity=Diversity("distinct", 2))
     with pytest.raises(InfeasibleError):
-        recode(Task(codes, (hierarchy,), Constraints(3, 6, (limit,)), "mdav"))
+        recode(ask(codes, (hierarchy,), Constraints(3, 6, (limit,)), "mdav"))
 
 
 def test_clusters_that_release_the_same_are_one_class(micro: SimpleNamespace) -> None:
     """Seven equal records make three clusters and one class."""
-    task = Task(np.zeros((7, 1), np.int64), (micro.numbers([5]),), Constraints(2, 0), "mdav")
+    task = ask(np.zeros((7, 1), np.int64), (micro.numbers([5]),), Constraints(2, 0), "mdav")
     found = recode(task)
     assert equivalence_classes(found.codes).sizes.tolist() == [7]
     assert (found.loss, found.sse) == (0, 0)
@@ -119,7 +119,7 @@ def test_clusters_that_release_the_same_are_one_class(micro: SimpleNamespace) ->
 def test_columns_that_do_not_fit_are_refused(recoder: str, message: str, from_rows: Any) -> None:
     hierarchy = from_rows("x", [("a", "*"), ("b", "*")])
     with pytest.raises(ValueError, match=message):
-        recode(Task(np.zeros((4, 2), np.int64), (hierarchy,) * 2, Constraints(2, 0), recoder))
+        recode(ask(np.zeros((4, 2), np.int64), (hierarchy,) * 2, Constraints(2, 0), recoder))
 
 
 @pytest.mark.parametrize("recoder", [*MICROAGGREGATION, "mondrian_relaxed"])
@@ -131,7 +131,7 @@ def test_the_target_decides_which_of_equal_records_goes_where(recoder: str, micr
     for _ in range(6):
         order = rng.permutation(40)
         own = replace(limits[0], codes=limits[0].codes[order])
-        task = Task(
+        task = ask(
             ages[order],
             (micro.numbers([20, 30, 40]),),
             Constraints(5, 40, (own,)),
@@ -145,9 +145,9 @@ def test_the_target_decides_which_of_equal_records_goes_where(recoder: str, micr
 
 def test_records_gone_before_count_as_lost(micro: SimpleNamespace) -> None:
     codes, hierarchy = ages(micro)
-    task = Task(codes, (hierarchy,), Constraints(6, 0), "mdav")
+    task = ask(codes, (hierarchy,), Constraints(6, 0), "mdav")
     assert recode(task).loss == 1
-    same = Task(np.zeros((6, 1), np.int64), (hierarchy,), Constraints(6, 0), "mdav", gone=2)
+    same = ask(np.zeros((6, 1), np.int64), (hierarchy,), Constraints(6, 0), "mdav", gone=2)
     assert recode(same).loss == pytest.approx(2 / 8)
 
 
@@ -178,7 +178,7 @@ def test_kernels_are_compiled_once(recoder: str, micro: SimpleNamespace, from_ro
     for step in (1, 3, 3):
         for hierarchies in columns:
             codes = (np.arange(20 * len(hierarchies)) * step % 4).reshape(20, -1)
-            task = Task(codes, hierarchies, Constraints(3, 20, (limits,)), recoder)
+            task = ask(codes, hierarchies, Constraints(3, 20, (limits,)), recoder)
             with contextlib.suppress(InfeasibleError):
                 recode(task)
         counts.append({name: len(kernel.nopython_signatures) for name, kernel in kernels.items()})

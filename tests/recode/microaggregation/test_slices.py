@@ -20,7 +20,6 @@ from anon_pipeline.recode.microaggregation.slices import (
 )
 from anon_pipeline.recode.microaggregation.space import Space, make_space
 from anon_pipeline.recode.task import Task
-from anon_pipeline.recode.tuples import distinct_tuples
 from anon_pipeline.risk.t_closeness import t_closeness
 from benchmarks import chapter7
 from benchmarks.chapter7 import RECODERS, RECORDS, SECRETS, TS, correlation, incomes, measured, task
@@ -40,7 +39,7 @@ def found(name: str, k: int, t: float, recoder: str) -> chapter7.Measured:
 
 
 def spaced(asked: Task) -> Space:
-    return make_space(asked, distinct_tuples(asked.codes, asked.hierarchies))
+    return make_space(asked, asked.by_record)
 
 
 def test_the_incomes_depend_on_each_other_as_the_books_do() -> None:
@@ -89,7 +88,11 @@ def test_distances_of_plain_slices_lie_between_the_bounds_where_the_size_divides
     labels = form_by_algorithm_6(space, limit=0, k=size, t=1.0)
     assert set(np.bincount(labels).tolist()) == {size}
     off = t_closeness(
-        limit.codes[space.order], labels, whole=limit.whole, m=labels.max() + 1, distance="ordered"
+        asked.by_record.sensitive[0][space.order],
+        labels,
+        whole=limit.whole,
+        m=labels.max() + 1,
+        distance="ordered",
     )
     assert off.min() >= least - 1e-12
     assert off.max() <= most + 1e-12

@@ -18,7 +18,7 @@ from anon_pipeline.recode.task import Task
 
 def replacements(asked: Task, rng: np.random.Generator) -> Iterator[tuple[np.ndarray, int, int]]:
     """Clusters, a member of each, a newcomer."""
-    codes = asked.constraints.sensitive[0].codes
+    codes = asked.by_record.sensitive[0]
     for size in rng.integers(1, 12, 8).tolist():
         own = rng.choice(len(codes), min(size, len(codes)), replace=False)
         yield codes[own], int(codes[own[0]]), int(codes[rng.integers(len(codes))])

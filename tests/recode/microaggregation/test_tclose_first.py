@@ -19,11 +19,11 @@ from anon_pipeline.recode.microaggregation.slices import (
 )
 from anon_pipeline.recode.microaggregation.space import Space, make_space
 from anon_pipeline.recode.task import Task
-from anon_pipeline.recode.tuples import distinct_tuples
+from tests.recode.asking import held
 
 
 def spaced(asked: Task) -> Space:
-    return make_space(asked, distinct_tuples(asked.codes, asked.hierarchies))
+    return make_space(asked, asked.by_record)
 
 
 def book(asked: Task, space: Space) -> np.ndarray:
@@ -45,7 +45,7 @@ def test_never_worse_than_algorithm_6_and_within_all_limits(
     assert np.bincount(labels).min() >= asked.constraints.k
     rows = np.empty(len(labels), np.int64)
     rows[space.order] = labels
-    assert labels.max() == 0 or not broken_classes(asked.constraints, rows).any()
+    assert labels.max() == 0 or not broken_classes(asked.constraints, held(asked, rows)).any()
     try:
         recoding = recode(asked)
     except InfeasibleError:
@@ -54,4 +54,4 @@ def test_never_worse_than_algorithm_6_and_within_all_limits(
     released = np.unique(recoding.codes[kept], axis=0, return_inverse=True)[1].ravel()
     names = np.full(len(kept), -1)
     names[kept] = released
-    assert not broken_classes(asked.constraints, names).any()
+    assert not broken_classes(asked.constraints, held(asked, names)).any()

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from anon_pipeline.recode.microaggregation.space import Space, make_space
 from anon_pipeline.recode.task import Task
-from anon_pipeline.recode.tuples import distinct_tuples
 
 Clusters = list[list[int]]
 
@@ -34,5 +33,5 @@ def same(labels: np.ndarray, clusters: Clusters) -> bool:
 
 def setting(data: st.DataObject, drawn: Any, micro: Any, recoder: str) -> tuple[Task, Space, Any]:
     task = data.draw(micro.tasks(drawn.tables, recoder, most=24))
-    space = make_space(task, distinct_tuples(task.codes, task.hierarchies))
+    space = make_space(task, task.by_record)
     return task, space, micro.slow(space.codes, task.hierarchies)

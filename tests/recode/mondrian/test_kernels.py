@@ -96,7 +96,7 @@ def kernel_partition(
 def test_classes_equal_the_slow_twin(data: st.DataObject, drawn: SimpleNamespace, relaxed: bool) -> None:
     codes, hierarchies = data.draw(drawn.tables(most=30))
     k = data.draw(st.integers(1, len(codes)))
-    table = distinct_tuples(codes, hierarchies)
+    table, _ = distinct_tuples(codes, hierarchies)
     axes = [make_axis(hierarchy, codes[:, column]) for column, hierarchy in enumerate(hierarchies)]
     positions, weights = positions_of(table, axes), table.counts
     if relaxed:
@@ -133,7 +133,7 @@ def test_no_class_is_too_small_and_none_could_be_cut_further(
 ) -> None:
     codes, hierarchies = data.draw(drawn.tables(most=40))
     k = data.draw(st.integers(1, len(codes)))
-    table = distinct_tuples(codes, hierarchies)
+    table, _ = distinct_tuples(codes, hierarchies)
     axes = [make_axis(hierarchy, codes[:, column]) for column, hierarchy in enumerate(hierarchies)]
     positions, weights = positions_of(table, axes), table.counts
     if relaxed:

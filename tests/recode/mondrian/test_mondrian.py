@@ -15,22 +15,20 @@ from hypothesis import strategies as st
 
 from anon_pipeline.base.classes import equivalence_classes
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
-from anon_pipeline.recode.mondrian.mondrian import mondrian, mondrian_classes
-from anon_pipeline.recode.ranges import make_axis
 from anon_pipeline.recode.task import Constraints, Recoding, Task
-from anon_pipeline.recode.tuples import DistinctTuples, distinct_tuples
+from tests.recode.asking import ask, mondrian_recoding, parts_of
 
 
 def cut(
-    table: DistinctTuples, hierarchies: Sequence[Any], *, k: int, loss: str, relaxed: bool = False
+    codes: np.ndarray, hierarchies: Sequence[Any], *, k: int, loss: str, relaxed: bool = False
 ) -> Recoding:
-    """Recode a table by Mondrian, k alone."""
-    return mondrian(task_of(table, hierarchies, k, loss, relaxed), table)
+    """Recode records by Mondrian, k alone."""
+    return mondrian_recoding(task_of(codes, hierarchies, k, loss, relaxed))
 
 
-def task_of(table: DistinctTuples, hierarchies: Sequence[Any], k: int, loss: Any, relaxed: bool) -> Task:
+def task_of(codes: np.ndarray, hierarchies: Sequence[Any], k: int, loss: Any, relaxed: bool) -> Task:
     name = "mondrian_relaxed" if relaxed else "mondrian"
-    return Task(table.tuples[table.labels], tuple(hierarchies), Constraints(k, 0), name, loss)
+    return ask(codes, tuple(hierarchies), Constraints(k, 0), name, loss)
 
 
 def slow_cell_loss(hierarchy: Hierarchy, column: np.ndarray, members: np.ndarray, loss: str) -> Fraction:
@@ -74,11 +72,9 @@ def test_loss_and_classes_are_what_the_definitions_say(
     ]
     weights = tuple(data.draw(st.sampled_from([1.0, 2.0, 0.5])) for _ in hierarchies)
     k = data.draw(st.integers(1, len(codes)))
-    table = distinct_tuples(codes, hierarchies)
-    task = replace(task_of(table, hierarchies, k, loss, relaxed), weights=weights)
-    recoding = mondrian(task, table)
-    axes = [make_axis(hierarchy, codes[:, column]) for column, hierarchy in enumerate(hierarchies)]
-    labels = mondrian_classes(task, table, axes).labels
+    task = replace(task_of(codes, hierarchies, k, loss, relaxed), weights=weights)
+    recoding = mondrian_recoding(task)
+    labels, _ = parts_of(task)
     per_class = [
         slow_cell_loss(hierarchy, codes[:, column], codes[labels == label, column], loss)
         * int((labels == label).sum())
@@ -116,7 +112,7 @@ def test_a_worked_table(brute: SimpleNamespace) -> None:
     missing.
     """
     codes, hierarchies = people()
-    recoding = cut(distinct_tuples(codes, hierarchies), hierarchies, k=2, loss="precision")
+    recoding = cut(codes, hierarchies, k=2, loss="precision")
     young, middle, mixed = ("[21, 26]", "F"), (43, "M"), ("any", "M")
     assert brute.released(recoding) == [young, young, young, middle, mixed, middle, mixed, mixed]
     assert recoding.loss == pytest.approx((3 * 5 / 26 + 3 * 1) / 16)
@@ -125,19 +121,18 @@ def test_a_worked_table(brute: SimpleNamespace) -> None:
 def test_missing_values_alone_are_released_as_missing(brute: SimpleNamespace) -> None:
     codes, hierarchies = people()
     rows = codes[[0, 1, 6, 7]] * [1, 0]
-    recoding = cut(distinct_tuples(rows, hierarchies), hierarchies, k=2, loss="granularity")
+    recoding = cut(rows, hierarchies, k=2, loss="granularity")
     assert brute.released(recoding) == [("[21, 24]", "F")] * 2 + [(None, "F")] * 2
     assert recoding.loss == pytest.approx(2 * (1 / 5) / 4 / 2)
 
 
 def test_tens_of_thousands_of_equal_records_are_counted() -> None:
     codes, hierarchies = people()
-    table = distinct_tuples(np.tile(codes, (10_000, 1)), hierarchies)
-    recoding = cut(table, hierarchies, k=5_000, loss="granularity")
+    recoding = cut(np.tile(codes, (10_000, 1)), hierarchies, k=5_000, loss="granularity")
     assert recoding.loss == 0
     assert equivalence_classes(recoding.codes).sizes.sum() == 80_000
 
 
 def test_no_columns_is_one_class() -> None:
-    recoding = cut(distinct_tuples(np.zeros((3, 0), np.int64), []), [], k=2, loss="precision")
+    recoding = cut(np.zeros((3, 0), np.int64), [], k=2, loss="precision")
     assert (recoding.codes.shape, recoding.values, recoding.loss) == ((3, 0), (), 0)

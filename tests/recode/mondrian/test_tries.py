@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 from collections import Counter
-from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
@@ -19,12 +18,12 @@ from anon_pipeline.base.classes import equivalence_classes
 from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.constraints import broken_classes, rules_of
-from anon_pipeline.recode.mondrian import mondrian as classes
+from anon_pipeline.recode.mondrian import division as classes
 from anon_pipeline.recode.mondrian import tries
-from anon_pipeline.recode.mondrian.mondrian import mondrian, mondrian_classes
 from anon_pipeline.recode.ranges import Axis, make_axis
-from anon_pipeline.recode.task import Constraints, Diversity, SensitiveLimit, Task
-from anon_pipeline.recode.tuples import distinct_tuples
+from anon_pipeline.recode.task import Constraints, Diversity, Task
+from tests.recode.asking import Secret, ask, held, limit_of, mondrian_recoding, parts_of
+from tests.recode.asking import again as reordered
 
 TREE = (np.arange(5), np.array([0, 0, 1, 1, 2]), np.zeros(5, np.int64))
 DIVERSITIES = (
@@ -36,7 +35,7 @@ both = pytest.mark.parametrize("recoder", ["mondrian", "mondrian_relaxed"])
 
 
 @st.composite
-def limited(draw: st.DrawFn, n: int) -> tuple[SensitiveLimit, ...]:
+def limited(draw: st.DrawFn, n: int) -> tuple[Secret, ...]:
     """Draw up to three sensitive columns, some with records that are gone."""
     found = []
     for name in "stu"[: draw(st.integers(0, 3))]:
@@ -47,7 +46,7 @@ def limited(draw: st.DrawFn, n: int) -> tuple[SensitiveLimit, ...]:
         t = draw(st.none() | st.sampled_from([0.1, 0.2, 0.3, 0.5, 0.8]))
         diversity = draw(st.none() | st.sampled_from(DIVERSITIES))
         whole = np.bincount(codes, minlength=5) + gone
-        found.append(SensitiveLimit(name, codes, whole, distance, lookups, t, diversity))
+        found.append(limit_of(name, codes, whole, distance, lookups, t, diversity))
     return tuple(found)
 
 
@@ -55,20 +54,14 @@ def limited(draw: st.DrawFn, n: int) -> tuple[SensitiveLimit, ...]:
 def tasks(draw: st.DrawFn, drawn: SimpleNamespace, recoder: str, most: int = 24) -> Task:
     codes, hierarchies = draw(drawn.tables(least=4, most=most))
     limits = Constraints(draw(st.integers(1, 4)), draw(st.integers(0, 5)), draw(limited(len(codes))))
-    return Task(codes, tuple(hierarchies), limits, recoder)
-
-
-def shuffled(task: Task, order: np.ndarray) -> Task:
-    sensitive = tuple(replace(limit, codes=limit.codes[order]) for limit in task.constraints.sensitive)
-    limits = replace(task.constraints, sensitive=sensitive)
-    return replace(task, codes=task.codes[order], constraints=limits)
+    return ask(codes, tuple(hierarchies), limits, recoder)
 
 
 def canonical(task: Task) -> list[int]:
     """Records by tuple; within one, the kinds of sensitive values dealt out evenly."""
     kinds = [
-        (tuple(row), tuple(int(limit.codes[i]) for limit in task.constraints.sensitive))
-        for i, row in enumerate(task.codes.tolist())
+        (tuple(row), tuple(int(values[i]) for values in task.by_record.sensitive))
+        for i, row in enumerate(task.by_record.codes.tolist())
     ]
     sizes, seen, keys = Counter(kinds), Counter[Any](), []
     for kind in kinds:
@@ -83,12 +76,14 @@ class Twin:
 
     def __init__(self, task: Task, axes: list[Axis]) -> None:
         self.task, self.axes = task, axes
-        self.places = [axis.positions[task.codes[:, j]].tolist() for j, axis in enumerate(axes)]
+        self.places = [axis.positions[task.by_record.codes[:, j]].tolist() for j, axis in enumerate(axes)]
 
     def allows(self, left: list[int], right: list[int]) -> bool:
-        labels = np.full(len(self.task.codes), -1)
+        labels = np.full(len(self.task.by_record.codes), -1)
         labels[left], labels[right] = 0, 1
-        return bool(left and right) and not broken_classes(self.task.constraints, labels).any()
+        return (
+            bool(left and right) and not broken_classes(self.task.constraints, held(self.task, labels)).any()
+        )
 
     def width(self, axis: Axis, low: int, high: int) -> float:
         if np.isnan(axis.coordinates[high]):
@@ -126,12 +121,12 @@ class Twin:
 
 
 def axes_of(task: Task) -> list[Axis]:
-    return [make_axis(hierarchy, task.codes[:, j]) for j, hierarchy in enumerate(task.hierarchies)]
+    return [make_axis(hierarchy, task.by_record.codes[:, j]) for j, hierarchy in enumerate(task.hierarchies)]
 
 
 def contents(task: Task, labels: np.ndarray) -> list[list[tuple[Any, ...]]]:
     """What each class holds, class after class."""
-    rows = np.column_stack([task.codes, *(limit.codes for limit in task.constraints.sensitive)])
+    rows = np.column_stack([task.by_record.codes, *task.by_record.sensitive])
     return [sorted(map(tuple, rows[labels == label].tolist())) for label in range(labels.max() + 1)]
 
 
@@ -140,24 +135,23 @@ def contents(task: Task, labels: np.ndarray) -> list[list[tuple[Any, ...]]]:
 @given(data=st.data())
 def test_classes_equal_the_slow_twin(data: st.DataObject, drawn: SimpleNamespace, recoder: str) -> None:
     task = data.draw(tasks(drawn, recoder))
-    whole = np.zeros(len(task.codes), np.int64)
-    table = distinct_tuples(task.codes, task.hierarchies)
-    if broken_classes(task.constraints, whole).any():
+    whole = np.zeros(len(task.by_record.codes), np.int64)
+    if broken_classes(task.constraints, held(task, whole)).any():
         with pytest.raises(InfeasibleError):
-            mondrian(task, table)
+            mondrian_recoding(task)
         return
     axes = axes_of(task)
     twin = Twin(task, axes).partition(canonical(task))
-    labels = np.empty(len(task.codes), np.int64)
+    labels = np.empty(len(task.by_record.codes), np.int64)
     for label, members in enumerate(twin):
         labels[members] = label
     portion = data.draw(st.sampled_from([1, 50, 2**24]))
     with mock.patch.object(classes, "CELLS_AT_ONCE", portion):
-        found = mondrian_classes(task, table, axes)
-    assert contents(task, found.labels) == contents(task, labels)
+        parts, found = parts_of(task, axes)
+    assert contents(task, parts) == contents(task, labels)
     assert found.sizes.tolist() == [len(members) for members in twin]
     for j, axis in enumerate(axes):
-        positions = [axis.positions[task.codes[members, j]] for members in twin]
+        positions = [axis.positions[task.by_record.codes[members, j]] for members in twin]
         assert found.low[j].tolist() == [own.min() for own in positions]
         assert found.high[j].tolist() == [own.max() for own in positions]
 
@@ -169,20 +163,20 @@ def test_what_is_released_keeps_every_limit_in_any_row_order(
     data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace, recoder: str
 ) -> None:
     task = data.draw(tasks(drawn, recoder))
-    order = np.array(data.draw(st.permutations(range(len(task.codes)))))
-    other = shuffled(task, order)
+    order = np.array(data.draw(st.permutations(range(len(task.by_record.codes)))))
+    other = reordered(task, order)
     try:
-        recoding = mondrian(task, distinct_tuples(task.codes, task.hierarchies))
+        recoding = mondrian_recoding(task)
     except InfeasibleError as error:
         with pytest.raises(InfeasibleError) as again:
-            mondrian(other, distinct_tuples(other.codes, other.hierarchies))
+            mondrian_recoding(other)
         assert str(again.value) == str(error)
         return
-    twin = mondrian(other, distinct_tuples(other.codes, other.hierarchies))
-    assert not broken_classes(task.constraints, equivalence_classes(recoding.codes).labels).any()
+    twin = mondrian_recoding(other)
+    assert not broken_classes(task.constraints, held(task, equivalence_classes(recoding.codes).labels)).any()
     assert (recoding.suppressed, recoding.loss) == (0, twin.loss)
-    sensitive = [limit.codes.tolist() for limit in task.constraints.sensitive]
-    again = [limit.codes.tolist() for limit in other.constraints.sensitive]
+    sensitive = [values.tolist() for values in task.by_record.sensitive]
+    again = [values.tolist() for values in other.by_record.sensitive]
     one = Counter(zip(brute.released(recoding), *sensitive, strict=True))
     assert one == Counter(zip(brute.released(twin), *again, strict=True))
 
@@ -199,9 +193,9 @@ def cut_along(
 ) -> list[list[int]]:
     """The sensitive values of each class of a table with one number."""
     codes, secret = np.array(values)[:, None], np.array(secrets, np.int64)
-    limits = Constraints(2, 0, (SensitiveLimit("s", secret, np.bincount(secret), **limit),))
-    task = Task(codes, (line(max(values) + 1),), limits, recoder)
-    labels = mondrian_classes(task, distinct_tuples(codes, task.hierarchies), axes_of(task)).labels
+    limits = Constraints(2, 0, (limit_of("s", secret, np.bincount(secret), **limit),))
+    task = ask(codes, (line(max(values) + 1),), limits, recoder)
+    labels, _ = parts_of(task)
     return [sorted(secret[labels == label].tolist()) for label in range(labels.max() + 1)]
 
 
@@ -220,10 +214,10 @@ def test_relaxed_cuts_deal_sensitive_values_out() -> None:
 
 def test_the_whole_table_must_keep_the_limits() -> None:
     secret = np.array([0, 0, 0, 1], np.int64)
-    limit = SensitiveLimit("income", secret, np.array([3, 1]), diversity=Diversity("entropy", 2.0))
-    task = Task(np.array([[0], [0], [1], [1]]), (line(2),), Constraints(2, 1, (limit,)), "mondrian")
+    limit = limit_of("income", secret, np.array([3, 1]), diversity=Diversity("entropy", 2.0))
+    task = ask(np.array([[0], [0], [1], [1]]), (line(2),), Constraints(2, 1, (limit,)), "mondrian")
     with pytest.raises(InfeasibleError) as raised:
-        mondrian(task, distinct_tuples(task.codes, task.hierarchies))
+        mondrian_recoding(task)
     assert str(raised.value) == (
         "No recoding keeps k = 2, entropy l = 2 in income: l_diversity.income stands in the way for more "
         "records than the 1 that may be suppressed. Mondrian suppresses no record, so "
@@ -238,10 +232,10 @@ def test_the_whole_table_must_keep_the_limits() -> None:
 
 def test_records_gone_before_can_make_t_impossible() -> None:
     """Whole: half 0, half 1; all that is left is 0."""
-    limit = SensitiveLimit("s", np.zeros(4, np.int64), np.array([4, 4]), t=0.4)
-    task = Task(np.zeros((4, 1), np.int64), (line(1),), Constraints(2, 0, (limit,)), "mondrian", gone=4)
+    limit = limit_of("s", np.zeros(4, np.int64), np.array([4, 4]), t=0.4)
+    task = ask(np.zeros((4, 1), np.int64), (line(1),), Constraints(2, 0, (limit,)), "mondrian", gone=4)
     with pytest.raises(InfeasibleError, match=r"t_closeness\.s stands in the way"):
-        mondrian(task, distinct_tuples(task.codes, task.hierarchies))
+        mondrian_recoding(task)
 
 
 @both
@@ -262,12 +256,11 @@ def test_without_limits_on_columns_the_general_search_cuts_as_the_fast_one(recod
     """A limit that everything keeps (t = 1) goes the long way and must come to the same classes."""
     rng = np.random.default_rng(5)
     codes = rng.integers(0, 12, (400, 3))
-    free = Task(codes, (line(12),) * 3, Constraints(5, 0), recoder)
-    kept = SensitiveLimit("s", np.zeros(400, np.int64), np.array([400]), t=1.0)
-    bound = replace(free, constraints=Constraints(5, 0, (kept,)))
-    table = distinct_tuples(codes, free.hierarchies)
-    one, other = (mondrian_classes(task, table, axes_of(task)) for task in (free, bound))
-    assert one.labels.tolist() == other.labels.tolist()
+    free = ask(codes, (line(12),) * 3, Constraints(5, 0), recoder)
+    kept = limit_of("s", np.zeros(400, np.int64), np.array([400]), t=1.0)
+    bound = ask(codes, (line(12),) * 3, Constraints(5, 0, (kept,)), recoder)
+    (one, _), (other, _) = (parts_of(task) for task in (free, bound))
+    assert one.tolist() == other.tolist()
 
 
 def test_many_more_sensitive_values_than_a_class_has_are_sorted() -> None:
@@ -294,10 +287,10 @@ def test_ctrl_c_is_heard_between_two_portions(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(classes, "advance", interrupted)
     monkeypatch.setattr(classes, "CELLS_AT_ONCE", 100)
     codes = np.random.default_rng(0).integers(0, 50, (2000, 2))
-    task = Task(codes, (line(50), line(50)), Constraints(2, 0), "mondrian")
+    task = ask(codes, (line(50), line(50)), Constraints(2, 0), "mondrian")
     try:
         with pytest.raises(KeyboardInterrupt):
-            mondrian_classes(task, distinct_tuples(codes, task.hierarchies), axes_of(task))
+            parts_of(task)
     finally:
         signal.signal(signal.SIGINT, before)
     assert len(calls) == 3
@@ -307,12 +300,12 @@ def nearest(n: int, allowed: int, most: int) -> tuple[int, int]:
     """Try the cuts of n entries of which the class is 2-diverse only on both sides of one place."""
     codes = np.zeros((1, n), np.int32)
     codes[0, allowed - 1 : allowed + 1] = 1
-    limit = SensitiveLimit(
+    limit = limit_of(
         "s", codes[0].astype(np.int64), np.bincount(codes[0]), diversity=Diversity("distinct", 2)
     )
     tallies = tries.tally_class(codes, np.ones(n, np.int64), np.zeros(2, np.int64))
     at = np.arange(2, n - 1)
-    rules = rules_of(Constraints(2, 0, (limit,)))
+    rules = rules_of(Constraints(2, 0, (limit.limit,)))
     left, tried = tries.try_nearest(rules, tallies, np.arange(n), (at, at, (n + 1) // 2 - 2), most)
     return int(left), int(tried)
 
@@ -339,6 +332,6 @@ def test_limits_on_columns_compile_nothing_anew() -> None:
     cut_along(
         [0, 1, 2, 3], [0, 0, 1, 1], "mondrian_relaxed", distance="ordered", diversity=Diversity("entropy", 1)
     )
-    free = Task(np.array([[0], [1]]), (line(2),), Constraints(1, 0), "mondrian")
-    mondrian(free, distinct_tuples(free.codes, free.hierarchies))
+    free = ask(np.array([[0], [1]]), (line(2),), Constraints(1, 0), "mondrian")
+    mondrian_recoding(free)
     assert len(classes.advance.signatures) == 1

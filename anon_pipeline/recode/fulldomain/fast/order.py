@@ -92,7 +92,7 @@ def queued(scan: Scan, known: Cover) -> Iterator[int]:
 
 def _walk(search: Search) -> Sweep | None:
     """Lay out the lattice for walking over it, where what classes are worth is all that is asked."""
-    own = search.tables.shortcuts
+    own = None if search.tables is None else search.tables.shortcuts
     if own is None or own.cubes is None or search.bounds.cells or not search.nodes.shape:
         return None
     return sweep(search.nodes, own.kept, own.cubes)
@@ -100,14 +100,15 @@ def _walk(search: Search) -> Sweep | None:
 
 def _sweep(scan: Scan, walk: Sweep, stands: NDArray[np.uint8]) -> None:
     """Count the nodes that stand to be swept, and look at those that are better than the best so far."""
-    search, bounds = scan.search, scan.search.bounds
+    search, bounds, tables = scan.search, scan.search.bounds, scan.search.tables
+    assert tables is not None  # noqa: S101 - a walk is laid out from them
     before = stands != CLOSED
     search.told.left = int(np.count_nonzero(before))
 
     def most_suppressed() -> int:
         return most_lasting(bounds, scan.ceiling, limit=search.limit)
 
-    for rows in sweep_nodes(walk, search.tables, stands, most_suppressed):
+    for rows in sweep_nodes(walk, tables, stands, most_suppressed):
         search.told.swept += len(rows)
         search.told.left -= len(rows)
         for node, small, kept, squares in rows[rows[:, 1] <= search.limit].tolist():

@@ -22,16 +22,16 @@ from anon_pipeline.recode.fulldomain.fast.tables import node_table
 from anon_pipeline.recode.fulldomain.layout import NodeTables, node_tables
 from anon_pipeline.recode.fulldomain.nodes import count_node
 from anon_pipeline.recode.loss import cell_costs
-from anon_pipeline.recode.tuples import distinct_tuples
+from tests.recode.asking import ask, counts_of
 
 
 def laid_out(task: Task) -> NodeTables:
     counts = [
         np.bincount(column, minlength=hierarchy.leaves)
-        for column, hierarchy in zip(task.codes.T, task.hierarchies, strict=True)
+        for column, hierarchy in zip(task.by_record.codes.T, task.hierarchies, strict=True)
     ]
     costs = [cell_costs(h, task.loss, own) for h, own in zip(task.hierarchies, counts, strict=True)]
-    return node_tables(task, distinct_tuples(task.codes, task.hierarchies), costs)
+    return node_tables(task, counts_of(task), costs)
 
 
 def without_cubes(task: Task) -> NodeTables:
@@ -48,7 +48,7 @@ def released(task: Task, levels: tuple[int, ...]) -> list[int]:
     rows = zip(
         *(
             hierarchy.lookups[level][column].tolist()
-            for column, hierarchy, level in zip(task.codes.T, task.hierarchies, levels, strict=True)
+            for column, hierarchy, level in zip(task.by_record.codes.T, task.hierarchies, levels, strict=True)
         ),
         strict=True,
     )
@@ -87,7 +87,7 @@ def wide(columns: int, leaves: int, records: int, loss: Any = "granularity") -> 
     rng = np.random.default_rng(11)
     codes = 3 + 5 * rng.integers(0, (leaves - 3) // 5, (records, columns))
     codes[rng.random(codes.shape) < 0.5] = 8
-    return Task(codes, hierarchies, Constraints(3, records), "optimal", loss=loss)
+    return ask(codes, hierarchies, Constraints(3, records), "optimal", loss=loss)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_a_cube_is_made_only_where_combinations_are_few(monkeypatch: pytest.Monk
 
 def test_sensitive_values_are_never_asked_of_a_cube(drawn: SimpleNamespace) -> None:
     task = wide(2, 40, 50, "classification")
-    labeled = replace(task, target=np.arange(50) % 3)
+    labeled = replace(task, by_record=replace(task.by_record, target=np.arange(50) % 3))
     assert laid_out(task).shortcuts.cubes is not None
     assert laid_out(labeled).shortcuts.cubes is None
 
@@ -146,7 +146,7 @@ def test_totals_beyond_a_word_of_32_bits_are_exact() -> None:
     hierarchy = Hierarchy("c", lookups, tuple(np.arange(n).astype(object) for n in (2, 1)))
     codes = np.zeros((100_000, 1), np.int64)
     codes[0] = 1
-    task = Task(codes, (hierarchy,), Constraints(2, 1), "optimal", loss="discernibility")
+    task = ask(codes, (hierarchy,), Constraints(2, 1), "optimal", loss="discernibility")
     tables = laid_out(task)
     assert count_node(tables, (0,)).whole.squares == 99_999**2 + 1
     assert count_node(tables, (1,)).final.squares == 10**10

@@ -19,7 +19,7 @@ from anon_pipeline.recode.fulldomain.fast import sweep as sweeping
 from anon_pipeline.recode.fulldomain.incognito import incognito
 from anon_pipeline.recode.fulldomain.optimal import optimal
 from anon_pipeline.recode.fulldomain.search import Search, count, ola, prepare_search
-from anon_pipeline.recode.tuples import distinct_tuples
+from tests.recode.asking import ask, counts_of
 
 FOLDER = Path(next(iter(fulldomain.__path__)))
 
@@ -41,7 +41,7 @@ def test_the_search_knows_the_fast_part_by_few_names() -> None:
 
 
 def answer(task: Task, recoder: Any, *, fast: bool) -> tuple[Any, Search]:
-    search = prepare_search(task, distinct_tuples(task.codes, task.hierarchies), fast=fast)
+    search = prepare_search(task, counts_of(task), fast=fast)
     assert (search.tables.shortcuts is not None) == fast
     try:
         found = recoder(search)
@@ -77,7 +77,7 @@ def test_the_same_node_is_found_in_larger_tables(loss: Any, seed: int) -> None:
     hierarchies = tuple(Hierarchy(f"c{column}", lookups, values) for column in range(5))
     codes = rng.integers(0, 12, (4000, 5)) // rng.integers(1, 5, (4000, 5))
     target = rng.integers(0, 3, 4000) if loss == "classification" else None
-    task = Task(codes, hierarchies, Constraints(4, 200), "optimal", loss=loss, target=target)
+    task = ask(codes, hierarchies, Constraints(4, 200), "optimal", loss=loss, target=target)
     (fast, searched), (plain, _) = (answer(task, optimal, fast=own) for own in (True, False))
     assert fast == plain
     assert len(searched.tables.shortcuts.kept.tables) > 1

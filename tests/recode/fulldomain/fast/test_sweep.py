@@ -18,13 +18,13 @@ from anon_pipeline.recode.fulldomain.fast import sweep as sweeping
 from anon_pipeline.recode.fulldomain.fast.sweep import Sweep, node_states, sweep, sweep_nodes
 from anon_pipeline.recode.fulldomain.optimal import optimal
 from anon_pipeline.recode.fulldomain.search import Search, count, prepare_search
-from anon_pipeline.recode.tuples import distinct_tuples
+from tests.recode.asking import ask, counts_of
 
 UNLABELED = [name for name, loss in LOSSES.items() if loss.by == "classes" and not loss.labels]
 
 
 def searched(task: Task) -> Search:
-    return prepare_search(task, distinct_tuples(task.codes, task.hierarchies))
+    return prepare_search(task, counts_of(task))
 
 
 def laid_out(search: Search) -> Sweep:
@@ -65,7 +65,7 @@ def test_every_node_is_counted_once_and_the_most_general_first(
         own = laid_out(search)
         stands = node_states(own, np.ones(search.nodes.size, np.bool_))
         wanted = np.flatnonzero(stands == 2)
-        rows = rows_of(search, own, stands, task.codes.shape[0])
+        rows = rows_of(search, own, stands, task.by_record.codes.shape[0])
     nodes = [row[0] for row in rows]
     assert sorted(nodes) == wanted.tolist()
     cubes = search.tables.shortcuts.cubes
@@ -87,7 +87,7 @@ def test_what_lies_below_a_node_that_suppresses_too_much_is_closed(
     task = data.draw(drawn.tasks("optimal", "discernibility", 0))
     search = searched(task)
     own, size = laid_out(search), search.nodes.size
-    most = data.draw(st.integers(-1, len(task.codes)))
+    most = data.draw(st.integers(-1, len(task.by_record.codes)))
     opened = np.array(data.draw(st.lists(st.booleans(), min_size=size, max_size=size)))
     stands = node_states(own, opened)
     wanted = set(np.flatnonzero(stands == 2).tolist())
@@ -106,7 +106,7 @@ def lattice_task(records: int, loss: Any, *, k: int = 4, columns: int = 5, seed:
     values = tuple(np.arange(lookup[-1] + 1).astype(object) for lookup in lookups)
     hierarchies = tuple(Hierarchy(f"c{column}", lookups, values) for column in range(columns))
     codes = rng.integers(0, 8, (records, columns)) // rng.integers(1, 4, (records, columns))
-    return Task(codes, hierarchies, Constraints(k, records // 20), "optimal", loss=loss)
+    return ask(codes, hierarchies, Constraints(k, records // 20), "optimal", loss=loss)
 
 
 @pytest.mark.parametrize("loss", UNLABELED)
@@ -138,7 +138,7 @@ def test_a_class_too_large_for_a_cell_is_counted_otherwise(loss: Any, size: int)
     lookups = (np.arange(3), np.array([0, 0, 1]), np.zeros(3, np.int64))
     hierarchy = Hierarchy("c", lookups, tuple(np.arange(n).astype(object) for n in (3, 2, 1)))
     codes = np.repeat([0, 1, 2], [size - 1, 1, 9])[:, None]
-    task = Task(codes, (hierarchy,), Constraints(5, 2), "optimal", loss=loss)
+    task = ask(codes, (hierarchy,), Constraints(5, 2), "optimal", loss=loss)
     search = searched(task)
     own = laid_out(search)
     stands = node_states(own, np.ones(3, np.bool_))
@@ -177,7 +177,7 @@ def test_more_combinations_than_a_float_can_hold_are_too_many_without_a_word(
     values = tuple(np.arange(lookup[-1] + 1).astype(object) for lookup in lookups)
     hierarchies = tuple(Hierarchy(f"c{column}", lookups, values) for column in range(10))
     codes = np.random.default_rng(3).permuted(np.tile(np.arange(leaves), (10, 1)), axis=1).T.copy()
-    search = searched(Task(codes, hierarchies, Constraints(5, 0), "optimal", loss="discernibility"))
+    search = searched(ask(codes, hierarchies, Constraints(5, 0), "optimal", loss="discernibility"))
     own = laid_out(search)
     assert own.cells[0] == np.inf
     assert node_states(own, np.ones(search.nodes.size, np.bool_))[0] == 1
@@ -190,7 +190,7 @@ def level_lattice(columns: int, records: int = 50, height: int = 4) -> Task:
     values = tuple(np.arange(lookup[-1] + 1).astype(object) for lookup in lookups)
     hierarchies = tuple(Hierarchy(f"c{column}", lookups, values) for column in range(columns))
     codes = np.ones((records, columns), np.int64)
-    return Task(codes, hierarchies, Constraints(5, 2), "optimal", loss="average_class_size")
+    return ask(codes, hierarchies, Constraints(5, 2), "optimal", loss="average_class_size")
 
 
 def test_a_node_that_is_swept_and_loses_a_tie_is_not_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,7 +222,7 @@ def test_a_border_of_large_nodes_is_swept_soon() -> None:
     where = rng.random((2, 20_000))
     spread = [where[column % 2] + rng.normal(0, 0.05, 20_000) for column in range(5)]
     codes = np.stack([(np.clip(own, 0, 0.999) * 64).astype(np.int64) for own in spread], axis=1)
-    search = searched(Task(codes, hierarchies, Constraints(5, 1000), "optimal", loss="average_class_size"))
+    search = searched(ask(codes, hierarchies, Constraints(5, 1000), "optimal", loss="average_class_size"))
     optimal(search)
     assert search.told.swept > 1000
     assert len(search.seen) < 80
