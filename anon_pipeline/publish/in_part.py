@@ -14,7 +14,7 @@ import pandas as pd
 
 from anon_pipeline.base.values import to_texts
 from anon_pipeline.gate import GateReport, Status, Verdict, evaluate
-from anon_pipeline.limits.table import limit_of
+from anon_pipeline.limits.table import limit_of, limits_of
 from anon_pipeline.policy.columns import Generalize, PerturbCategories
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.public import PublicPolicy
@@ -29,8 +29,9 @@ def evaluate_in_part(frame: pd.DataFrame, policy: PublicPolicy) -> GateReport:
     Args:
         frame: (r, columns) the released table.
     """
-    report = evaluate(frame, _without_lists(policy, frame))
-    return replace(report, verdicts=tuple(_in_part(one, policy) for one in report.verdicts))
+    report, demanded = evaluate(frame, _without_lists(policy, frame)), {*limits_of(policy)}
+    judged = (one for one in report.verdicts if one.limit in demanded)
+    return replace(report, verdicts=tuple(_in_part(one, policy) for one in judged))
 
 
 def known_levels(levels: dict[str, int], policy: Policy) -> dict[str, int]:
