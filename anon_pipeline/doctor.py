@@ -83,10 +83,10 @@ def examine(locations: Locations, environ: Mapping[str, str] | None = None) -> t
         A finding for each check, in the table's order. A check that cannot look fails.
     """
     place = Place(locations, os.environ if environ is None else environ)
-    return tuple(_finding(check, place) for check in CHECKS)
+    return tuple(_make_finding(check, place) for check in CHECKS)
 
 
-def _finding(check: Check, place: Place) -> Finding:
+def _make_finding(check: Check, place: Place) -> Finding:
     """Make one check; what stops it is its finding."""
     try:
         found = check.find(place)

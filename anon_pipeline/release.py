@@ -210,7 +210,7 @@ def make_release(  # noqa: PLR0913 - two are deprecated
     observe(Step("source"))
     with private_stage("source"):
         frame = read_source(policy, folder=locations.sources, partition=partition)
-    memory = None if archive is None else _read(archive, booked, partition)
+    memory = None if archive is None else _read_memory(archive, booked, partition)
     where, entropy = Where(None, policy.name, partition), system_entropy()
     means = Means(
         locations.hierarchies, key, entropy, opens=opened, memory=memory, observe=observe, where=where
@@ -288,7 +288,7 @@ def _refuse_identifiers(policy: Policy, hierarchies: Path, deidentified: Staged)
         raise GateRefused(f"{lines}\nNo noise was drawn, and no ε was spent.")
 
 
-def _read(archive: Archive, booked: Booking, partition: str | None) -> Memory:
+def _read_memory(archive: Archive, booked: Booking, partition: str | None) -> Memory:
     """Return what was published before, as the ledger counts it."""
     with private_stage("memory"), archive.alone():
         memory = archive.read(partition)

@@ -99,7 +99,7 @@ def loaded() -> tuple[Plugin, ...]:
     Raises:
         PluginError: see `table_of`.
     """
-    return tuple(_loaded())
+    return tuple(_load())
 
 
 def table_of(
@@ -116,7 +116,7 @@ def table_of(
     """
     table: dict[str, Any] = {entry.name: entry for entry in own}  # type: ignore[attr-defined]
     owners = dict.fromkeys((*taken, *table), "anon-pipeline")
-    for added in (one for entries in _loaded().values() for one in entries[group]):
+    for added in (one for entries in _load().values() for one in entries[group]):
         if added.name in owners:
             raise PluginError(
                 f"the plugin {added.plugin} must not use the name {added.name} in {_PREFIX}{group}: it is of "
@@ -142,12 +142,12 @@ def _points(distribution: metadata.Distribution) -> list[metadata.EntryPoint]:
 
 
 @cache
-def _loaded() -> Mapping[Plugin, Mapping[str, tuple[_Added, ...]]]:
+def _load() -> Mapping[Plugin, Mapping[str, tuple[_Added, ...]]]:
     """Import the entries of all allowed plugins, by group."""
-    return {plugin: _entries(plugin, points) for plugin, points in map(_found, allowed())}
+    return {plugin: _entries(plugin, points) for plugin, points in map(_find, allowed())}
 
 
-def _found(name: str) -> tuple[Plugin, list[metadata.EntryPoint]]:
+def _find(name: str) -> tuple[Plugin, list[metadata.EntryPoint]]:
     try:
         distribution = metadata.distribution(name)
     except (metadata.PackageNotFoundError, ValueError):

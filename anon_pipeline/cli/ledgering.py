@@ -127,7 +127,7 @@ def close(
     from anon_pipeline.ledger.fence import close as close_as_failed  # noqa: PLC0415
 
     book = _open_ledger(project, policy_file)
-    if state == "failed" and not _fitting(book, release_id):
+    if state == "failed" and not _states_beginning(book, release_id):
         unbooked = _given_up(book, release_id, policy_file, project)
         if unbooked is not None:
             said = (
@@ -238,7 +238,7 @@ def _given_up(book: Ledger, beginning: str, policy_file: Path | None, project: P
     return give_up_unbooked(book, locations_of(policy_file or Path("policy.yaml"), project), beginning)
 
 
-def _fitting(book: Ledger, beginning: str) -> list[State]:
+def _states_beginning(book: Ledger, beginning: str) -> list[State]:
     from anon_pipeline.ledger.budget import release_states  # noqa: PLC0415
 
     return [state for key, state in release_states(book.events()).items() if key.startswith(beginning)]
@@ -247,7 +247,7 @@ def _fitting(book: Ledger, beginning: str) -> list[State]:
 def _state(book: Ledger, beginning: str) -> State:
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
 
-    fitting = _fitting(book, beginning)
+    fitting = _states_beginning(book, beginning)
     if not fitting:
         raise InputError(f"no release id begins with {beginning!r}. Run anon-pipeline ledger list.")
     if len(fitting) > 1:

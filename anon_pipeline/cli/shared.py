@@ -107,13 +107,13 @@ class Progress:
 
         if self._console.is_terminal:
             self._open.enter_context(self._bars)
-        self._open.enter_context(compilations_told(self._compiling))
+        self._open.enter_context(compilations_told(self._show_compiling))
         return self
 
     def __exit__(self, *_: object) -> None:
         self._open.close()
 
-    def _compiling(self, begun: int) -> None:
+    def _show_compiling(self, begun: int) -> None:
         """Say how many kernels are compiled: of each on a terminal, else of the first and every tenth."""
         from anon_pipeline.base.observer import Progress as Far  # noqa: PLC0415
 

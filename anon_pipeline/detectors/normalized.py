@@ -48,10 +48,10 @@ def normalized(text: str, characters: Characters | None = None) -> str:
     text = " ".join(text.split())
     if not _BRACKETS.isdisjoint(text):
         text = _POINT.sub(".", _SIGN.sub("@", text))
-    return _SPOKEN.sub(_written, text) if " dot " in text.lower() else text
+    return _SPOKEN.sub(_with_points, text) if " dot " in text.lower() else text
 
 
-def _written(match: re.Match[str]) -> str:
+def _with_points(match: re.Match[str]) -> str:
     """Write a spoken host with points; words of a sentence about a dot stay as they are."""
     labels = [*re.split(" dot ", match[2], flags=re.IGNORECASE)[:-1], match[3]]
     if match[1] != "@" and not is_host(labels, match.string[match.end() :]):

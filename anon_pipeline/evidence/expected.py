@@ -270,7 +270,7 @@ def mean_linking_risk(evidence: Evidence, policy: Policy, *, whole: Whole | None
         bound = _at_most(evidence, policy, policy.suppress.confidence)
         if bound is not None:
             return Expectation(bound)
-        return _simulated(evidence, policy, whole)
+        return _simulate(evidence, policy, whole)
     behind = _without_refused(evidence, policy)
     if not len(behind.own):
         return Expectation(1.0)
@@ -283,7 +283,7 @@ def mean_linking_risk(evidence: Evidence, policy: Policy, *, whole: Whole | None
     return Expectation(found.risk, found.standard_error, found.draws)
 
 
-def _simulated(evidence: Evidence, policy: Policy, whole: Whole | None) -> Expectation:
+def _simulate(evidence: Evidence, policy: Policy, whole: Whole | None) -> Expectation:
     """Simulate the mean of `measures.linking_risk`, with the originals sorted once."""
     table, draws = _several(evidence, policy, together=True, whole=whole)
     behind, sizes = table.originals, np.bincount(table.labels)

@@ -127,7 +127,7 @@ def _with_words(texts: pa.LargeStringArray, words: Collection[str]) -> Integers:
     other = texts.is_valid().to_numpy(zero_copy_only=False) & ~plain
     looked = pa.array(sorted(words), type=pa.large_string())
     found = []
-    for chosen, spaced, enough in ((plain, _spaced_ascii, None), (other, _spaced, 1)):
+    for chosen, spaced, enough in ((plain, _spaced_ascii, None), (other, _space_words, 1)):
         places = np.flatnonzero(chosen)
         if len(places):
             lists = pc.ascii_split_whitespace(pc.ascii_trim(spaced(texts.take(pa.array(places))), " "))
@@ -160,7 +160,7 @@ def _spaced_ascii(texts: pa.LargeStringArray) -> pa.LargeStringArray:
     )
 
 
-def _spaced(texts: pa.LargeStringArray) -> pa.LargeStringArray:
+def _space_words(texts: pa.LargeStringArray) -> pa.LargeStringArray:
     """Write texts in small letters, with spaces for signs."""
     plain = pc.replace_substring(pc.utf8_lower(pc.utf8_normalize(texts, form="NFKC")), "ß", "ss")
     return pc.replace_substring_regex(plain, r"[^\pL\pN]+", " ")

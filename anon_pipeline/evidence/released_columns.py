@@ -90,14 +90,14 @@ def following_columns(frame: pd.DataFrame, policy: Policy) -> tuple[str, ...]:
         name: pd.factorize(frame[name], use_na_sentinel=False)[0].astype(np.int64)
         for name in (*policy.generalized, *policy.noisy)
     }
-    telling = _telling(quasi)
+    telling = _independent(quasi)
     found = []
     for name in shown_columns(policy):
         values = value_codes(frame[name])
         groups = repeated_groups(values)[1]
         different = int(values.max(initial=-1)) + 1
         if different >= FEW and groups.max(initial=-1) + 1 >= FEWEST:
-            others = telling if name not in quasi else _telling({**quasi, name: values * 0})
+            others = telling if name not in quasi else _independent({**quasi, name: values * 0})
             agreements = found_agreements(values, others)
             few = bool(agreements) and min(agreements) > ALIKE and len(others) >= _COLUMNS
             if tells_one_person(agreements) if different >= MANY else few:
@@ -105,7 +105,7 @@ def following_columns(frame: pd.DataFrame, policy: Policy) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _telling(quasi: Mapping[str, NDArray[np.int64]]) -> list[NDArray[np.int64]]:
+def _independent(quasi: Mapping[str, NDArray[np.int64]]) -> list[NDArray[np.int64]]:
     """Return the quasi-identifiers that do not follow from one another."""
     columns = list(quasi.values())
     return [columns[j] for j in independent_columns(columns)]

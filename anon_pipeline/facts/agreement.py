@@ -51,7 +51,7 @@ def broken_facts(version: FactVersion, policy: Policy, facts: Facts, *, making: 
             continue
         broken = set(_unfit(version.fields[stage], facts[stage], known))
         if facts[stage].get("made_by") == making:
-            broken |= set(_contradicted(version, stage, facts[stage], policy))
+            broken |= set(_contradicted_fields(version, stage, facts[stage], policy))
         if broken:
             advice = version.advice.format(stage)
             yield (
@@ -70,7 +70,7 @@ def _unfit(fields: Mapping[str, must.Rule], values: Mapping[str, Any], known: mu
             yield name
 
 
-def _contradicted(
+def _contradicted_fields(
     version: FactVersion, stage: str, values: Mapping[str, Any], policy: Policy
 ) -> Iterator[str]:
     """Yield the fields that the policy contradicts."""

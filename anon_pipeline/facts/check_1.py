@@ -109,7 +109,7 @@ FIELDS_1: dict[str, dict[str, must.Rule]] = {
 }
 
 
-def _said(stage: str, policy: Policy) -> Mapping[str, Any]:
+def _policy_facts(stage: str, policy: Policy) -> Mapping[str, Any]:
     return said_of(policy, {"dropped": "drop", "masked": "mask", "hashed": "hash"})[stage]
 
 
@@ -121,7 +121,7 @@ def _noise_said(policy: Policy) -> dict[str, dict[str, Any]]:
     }
 
 
-_VERSION_1 = FactVersion(FIELDS_1, _said, _noise_said)
+_VERSION_1 = FactVersion(FIELDS_1, _policy_facts, _noise_said)
 
 
 def broken_facts_1(policy: Policy, facts: Facts, *, making: str) -> list[str]:

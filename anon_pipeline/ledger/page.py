@@ -110,12 +110,12 @@ class Page:
         head = read_head(self.connection)
         before = None if head == self.head else event_at(self.connection, head.seq)  # of this step
         at = max(now.isoformat(timespec="microseconds"), self.last_at if before is None else before.at)
-        named = self._made() if before is None and self.since >= every else None
+        named = self._make_checkpoint() if before is None and self.since >= every else None
         added = seal_event(replace(event, at=at, checkpoint=named), head)
         append(self.connection, added)
         return added.hash
 
-    def _made(self) -> str:
+    def _make_checkpoint(self) -> str:
         """Verify all events, make their checkpoint, and return its digest."""
         events = read_all(self.connection, self.shown)
         text = checkpoint_text(checkpoint_of(events))

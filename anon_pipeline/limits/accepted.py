@@ -157,7 +157,7 @@ def _by_acknowledgement(policy: Policy) -> Iterator[tuple[str, str]]:
         )
 
 
-def _demanded(policy: Policy) -> Demanded:
+def _demands(policy: Policy) -> Demanded:
     return {
         key: Advised(said, since=since)
         for since, found in enumerate(_by_generation(policy))
@@ -176,7 +176,7 @@ ACCEPTED = Limit(
         advice="change this key of the policy, or leave it: who reads the report sees what was accepted.",
     ),
     Judged(judge=_judge, bound=lambda wanted: None),
-    demanded=_demanded,
+    demanded=_demands,
     advisable=True,
     of_policy=True,
     expectation="",

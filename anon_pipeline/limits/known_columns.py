@@ -44,7 +44,7 @@ def usual_columns(policy: Policy) -> dict[frozenset[str], float]:
     return dict.fromkeys(map(frozenset, known), usual.linking_bound(policy.gate_k))
 
 
-def _demanded(policy: Policy) -> Demanded:
+def _demands(policy: Policy) -> Demanded:
     """Return the policy's own bounds, and those that hold without: of each column, of all together.
 
     Of drawn categories the original is known, and the drawn value seen: as that of noisy numbers, which
@@ -107,7 +107,7 @@ def _over_noise(case: Case, demand: Demand) -> Expectation:
     return case.known_attack.over_noise(demand.wanted.columns)
 
 
-def _realized(case: Case, demand: Demand) -> float:
+def _realized_share(case: Case, demand: Demand) -> float:
     drawn = _drawn_alone(case.policy, demand)
     if drawn is not None:
         return realized_of_category(case.evidence, case.policy, drawn)
@@ -137,14 +137,14 @@ KNOWN_COLUMNS = Limit(
         knows="the generalized values, the exact ones behind the noise, and {}",
     ),
     Judged(
-        measure=_realized,
+        measure=_realized_share,
         bound=lambda wanted: wanted.risk,
         needs=("originals",),
         people=True,
         over_noise=_over_noise,
         before_drawing=_before_drawing,
     ),
-    demanded=_demanded,
+    demanded=_demands,
     attack=True,
     advisable=True,
     published=Published(banded=True),

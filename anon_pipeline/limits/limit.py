@@ -158,9 +158,9 @@ class Demand:
     def verdict(self, case: Case) -> Verdict:
         """Judge a release; a limit that lacks what it needs stays unmeasured."""
         told = self.limit.recomputable and not (self.limit.judged.people and case.policy.person)
-        return replace(self._judged(case), recomputable=told)
+        return replace(self._judge(case), recomputable=told)
 
-    def _judged(self, case: Case) -> Verdict:
+    def _judge(self, case: Case) -> Verdict:
         of_people = self.limit.judged.people and not self.limit.judged.judges_records and case.policy.person
         counted: tuple[Need, ...] = ("originals",) if of_people else ()
         for need in (*self.limit.judged.needs, *counted):
@@ -188,14 +188,14 @@ class Demand:
     def value(self, case: Case) -> float:
         """Return what is compared with the bound: the mean over the noise, or what was realized."""
         if self.limit.judged.over_noise is None or not judges_expectation(case.policy):
-            return self._measured(case)
+            return self._measure(case)
         return self.limit.judged.over_noise(case, self).judged
 
     def realized(self, case: Case) -> float | None:
         """Return the same of the noise that was drawn; None where that is what is compared."""
         if self.limit.judged.over_noise is None or not judges_expectation(case.policy):
             return None
-        return self._measured(case)
+        return self._measure(case)
 
     def foreseen(self, expected: Foreseen, policy: Policy) -> Verdict:
         """Judge what tuning expects of a release.
@@ -221,7 +221,7 @@ class Demand:
         near = abs(value - bound) <= self.limit.judged.tolerance * max(bound, 1.0)
         return judge_bound(self.name, bound if near else value, bound, self.sense, realized)
 
-    def _measured(self, case: Case) -> float:
+    def _measure(self, case: Case) -> float:
         if self.limit.judged.measure is None:
             raise ValueError(f"{self.name} must have a measure.")
         return self.limit.judged.measure(case, self)

@@ -149,7 +149,7 @@ class Verdict:
         return {**said, "status": str(self.status)}
 
 
-def _demanded(verdict: Verdict) -> str:
+def _bound_text(verdict: Verdict) -> str:
     return verdict.sense if verdict.bound is None else f"{verdict.sense} {verdict.bound:.6g}"
 
 
@@ -185,7 +185,7 @@ class GateReport:
     def _repr_html_(self) -> str:
         """Show all verdicts in a notebook, with their exact values."""
         rows = [
-            (one.limit, one.measured or one.band or "", _demanded(one), one.status, one.reason or "")
+            (one.limit, one.measured or one.band or "", _bound_text(one), one.status, one.reason or "")
             for one in self.verdicts
         ]
         said = "passed" if self.passed else f"refused by {', '.join(one.limit for one in self.unkept)}"

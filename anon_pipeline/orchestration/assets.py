@@ -89,10 +89,10 @@ def k_anonymized(policy: Policy) -> Stage:
 def perturbed(policy: Policy) -> Stage:
     """Add noise to the perturb columns; its ε is booked in the ledger before it is drawn."""
     said = "Noise on the perturb columns, scaled to each class. Private."
-    return private(policy, "perturbed", said, _perturbed)
+    return private(policy, "perturbed", said, _perturb)
 
 
-def _perturbed(run: StageRun, before: Staged) -> Staged:
+def _perturb(run: StageRun, before: Staged) -> Staged:
     refuse_contradictions(run.policy)
     check_retainable(run.vault, run.policy)
     refuse_what_cannot_be_published(run.policy, run.folders, partition=run.partition)

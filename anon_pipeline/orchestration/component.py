@@ -51,7 +51,7 @@ class ReleaseScaffolder(dg.Scaffolder[ScaffoldOptions]):
         folder.mkdir(parents=True, exist_ok=True)
         if data is None:
             (folder / "defs.yaml").write_text(template(folder.name), encoding="utf-8")
-        elif (problem := _drafted(Path(data), folder, project)) is not None:
+        elif (problem := _draft(Path(data), folder, project)) is not None:
             if not any(folder.iterdir()):  # `dg` has made it
                 folder.rmdir()
             raise click.ClickException(problem)
@@ -62,7 +62,7 @@ class ReleaseScaffolder(dg.Scaffolder[ScaffoldOptions]):
                 click.echo(f"wrote {os.path.relpath(written)}: all steps of a run in one process")
 
 
-def _drafted(data: Path, folder: Path, project: Path) -> str | None:
+def _draft(data: Path, folder: Path, project: Path) -> str | None:
     """Write a policy for a table; say why not where that failed."""
     from anon_pipeline.draft.drafted import draft, summary  # noqa: PLC0415 - takes seconds to import
 

@@ -37,10 +37,10 @@ def published(policy: Policy) -> Stage:
     are its own: no chain can leave them out, and a selection without them publishes nothing.
     """
     needs = {"released": "suppressed", "originals": "k_anonymized"}
-    return Stage("published", partial(_published, policy), takes=None, needs=needs)
+    return Stage("published", partial(_publish_asset, policy), takes=None, needs=needs)
 
 
-def _published(policy: Policy, ins: Mapping[str, str]) -> dg.AssetsDefinition:
+def _publish_asset(policy: Policy, ins: Mapping[str, str]) -> dg.AssetsDefinition:
     """Return the asset that publishes, with the gate's checks."""
     partitions, key = partitions_of(policy), stage_key(policy, "published")
     said = "The release: judged by the gate, and written only if the gate passes the bytes to be written."

@@ -159,7 +159,7 @@ def _role(value: Any) -> Any:
     return role
 
 
-def _mapping(value: Any) -> Any:
+def _require_mapping(value: Any) -> Any:
     if isinstance(value, (dict, BaseModel)):
         return value
     raise ValueError("must be a mapping with a role")
@@ -180,7 +180,7 @@ Column = Annotated[
             _role, custom_error_type="role", custom_error_message="role must be one of " + ", ".join(_ROLES)
         ),
     ],
-    BeforeValidator(_mapping),
+    BeforeValidator(_require_mapping),
 ]
 
 

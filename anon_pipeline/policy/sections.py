@@ -153,7 +153,7 @@ def _confident(wanted: int | None, sections: Mapping[str, Any]) -> Iterator[str]
         yield "needs suppress.confidence"
 
 
-def _keyed(wanted: Any, sections: Mapping[str, Any]) -> Iterator[str]:
+def _key_problems(wanted: Any, sections: Mapping[str, Any]) -> Iterator[str]:
     if wanted is not None and sections.get("record_key") is None:
         yield "needs record_key"
 
@@ -227,7 +227,7 @@ class Gate(Strict):
         description="Largest share of the records that two or three insensitive columns together may single "
         "out. More must be acknowledged.",
     )
-    cross_release_k: Annotated[Whole | None, SHOWN, AFTER, Fits(_keyed), Fits(_at_most_k)] = Field(
+    cross_release_k: Annotated[Whole | None, SHOWN, AFTER, Fits(_key_problems), Fits(_at_most_k)] = Field(
         None,
         ge=2,
         description="Over all releases, at least this many people match every class that any one person was "

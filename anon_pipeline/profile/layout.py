@@ -70,21 +70,21 @@ def find_layout(path: Path | Held) -> Layout:
             return Layout(next(one.name for one in FORMATS.values() if one.folder))
         if not file_size(path):
             raise InputError(f"{path.name}: must have a header line, got an empty file")
-        typed = _typed(path)
+        typed = _format_of(path)
         if typed is None:
             path = unpacked(path, Limits())
-            typed = _typed(path)
+            typed = _format_of(path)
         if typed is not None:
             return Layout(typed)
         with open_readable(path) as file:
             head = file.read(4)
-        encoding, guessed = _encoding(path, head)
+        encoding, guessed = _guess_encoding(path, head)
         lines = _head(path, encoding)
     sep, fitting = _separator(lines)
     return Layout(DEFAULT_FORMAT, sep, encoding, fitting, guessed)
 
 
-def _typed(path: Path | Held) -> str | None:
+def _format_of(path: Path | Held) -> str | None:
     """Return the format of a file that tells it; None: text with separators, or compressed."""
     with open_readable(path) as file:
         head = file.read(8)
@@ -97,7 +97,7 @@ def _tells(form: Format, head: bytes, path: Path | Held) -> bool:
     return not form.recognizes or bool(import_entry(form.recognizes)(path))
 
 
-def _encoding(path: Path | Held, head: bytes) -> tuple[str, bool]:
+def _guess_encoding(path: Path | Held, head: bytes) -> tuple[str, bool]:
     """Return the encoding, and whether it is a guess: any byte is a letter in encodings of one byte."""
     marked = next((name for mark, name in _MARKS if head.startswith(mark)), None)
     if marked:

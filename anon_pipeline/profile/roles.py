@@ -61,7 +61,7 @@ def _without_information(case: Case) -> Proposal | None:
     return None
 
 
-def _detected(case: Case) -> Proposal | None:
+def _propose_for_detected(case: Case) -> Proposal | None:
     seen = case.look.seen
     if not seen.found or seen.kind is Kind.DATE:
         return None
@@ -147,7 +147,7 @@ def propose_sensitive(look: Look, reason: str, sure: Sure) -> Proposal | None:
     if seen.missing_share > MOST_LACKING:
         return None
     if seen.kind is Kind.NUMBER:
-        rounding, words = _rounding(look)
+        rounding, words = _propose_rounding(look)
         return Proposal(
             seen,
             Sensitive(role="sensitive", distance="ordered", **rounding, **missing),
@@ -160,7 +160,7 @@ def propose_sensitive(look: Look, reason: str, sure: Sure) -> Proposal | None:
     return Proposal(seen, Sensitive(role="sensitive", distance="equal", **missing), reason, sure, lacking)
 
 
-def _rounding(look: Look) -> tuple[dict[str, float], str]:
+def _propose_rounding(look: Look) -> tuple[dict[str, float], str]:
     """Return by what a sensitive number is rounded and between which bounds; whole numbers of a few stay."""
     if look.seen.whole and look.seen.different <= _ROUNDED:
         return {}, ""
@@ -234,7 +234,7 @@ def _guess(case: Case) -> Proposal | None:
 
 RULES: tuple[Rule, ...] = (
     _without_information,
-    _detected,
+    _propose_for_detected,
     _named_identifier,
     _free_text,
     _unreadable,

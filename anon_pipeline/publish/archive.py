@@ -116,7 +116,7 @@ class VaultArchive:
                 the manifest or the ledger.
         """
         memory = self.kept()
-        shown = self._published(self.locations.release(self.policy, partition))
+        shown = self._shown_in(self.locations.release(self.policy, partition))
         if (
             shown is not None
             and shown.composed
@@ -147,7 +147,7 @@ class VaultArchive:
         """Write the memory beside, with what is published at its last release's place before that is."""
         table, facts = to_table(memory)
         folder = self.locations.release(self.policy, memory.releases[-1].partition)
-        shown = self._published(folder)
+        shown = self._shown_in(folder)
         before = {
             "folder": str(folder),
             "digest": None if shown is None else shown.digest,
@@ -194,12 +194,12 @@ class VaultArchive:
         else:
             there = last.may_be(shown.digest, shown.release_id)
             unchanged = shown.is_still(before["digest"], before.get("release_id"))
-        if unchanged and not there and not self._entered(last):
+        if unchanged and not there and not self._is_entered(last):
             self._drop_beside()
         else:
             self.commit()
 
-    def _entered(self, last: Past) -> bool:
+    def _is_entered(self, last: Past) -> bool:
         """Tell whether the ledger has a release as published, whatever its destination shows by now."""
         booked = booking(self.policy, self.locations, partition=last.partition)
         return booked.ledger is not None and last.release_id in must_remember(booked.ledger, booked.asked)
@@ -207,13 +207,13 @@ class VaultArchive:
     def _shown_at(self, folder: str) -> "_Shown | None":
         """Return what a folder shows that the vault names; an error does not repeat the name."""
         with suppress(PublishError, ValueError):
-            return self._published(Path(folder))
+            return self._shown_in(Path(folder))
         raise InputError(
             "the folder that the vault's staged memory names must have no manifest or a readable one. Move "
             "what is there away, or restore the vault."
         )
 
-    def _published(self, folder: Path) -> "_Shown | None":
+    def _shown_in(self, folder: Path) -> "_Shown | None":
         """Return what a folder shows of this release."""
         document = read_manifest(folder)
         if document is None or document["release"] != self.policy.name:

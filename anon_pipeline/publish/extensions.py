@@ -17,14 +17,14 @@ def plugins_of(policy: Policy) -> list[dict[str, Any]]:
     Returns:
         ``name``, ``version`` and ``kinds`` of each, sorted; nothing where none is loaded.
     """
-    used = set(_used(policy))
+    used = set(_used_kinds(policy))
     return [
         {"name": one.name, "version": one.version, "kinds": [kind for kind in one.kinds if kind in used]}
         for one in sorted(loaded(), key=lambda one: one.name)
     ]
 
 
-def _used(policy: Policy) -> Iterator[str]:
+def _used_kinds(policy: Policy) -> Iterator[str]:
     """Yield the kinds that a policy uses, with their groups."""
     yield from (f"limits.{demand.limit.name}" for demand in demands(policy))
     yield from (f"mechanisms.{name}" for name in policy.mechanisms.values())

@@ -122,7 +122,7 @@ def infeasible_error(constraints: Constraints, labels: NDArray[np.int64], *, adv
         exact=f"{worst} stands in the way for {records[worst]:,} of {len(labels):,} records"
         f"{_worst(constraints, worst, labels)}.",
         k=constraints.k,
-        reached_k=_reached(_counted(constraints, labels), constraints.max_suppressed),
+        reached_k=_reachable_size(_count(constraints, labels), constraints.max_suppressed),
         suppressed=float(sizes[np.logical_or.reduce(list(against.values()))].sum() / max(1, len(labels))),
     )
 
@@ -162,7 +162,7 @@ def _in_words(constraints: Constraints) -> str:
     return ", ".join(said)
 
 
-def _counted(constraints: Constraints, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+def _count(constraints: Constraints, labels: NDArray[np.int64]) -> NDArray[np.int64]:
     """Count the records of each class, or its people where these are limited, (m,)."""
     sizes = np.bincount(labels[labels >= 0])
     for limit in constraints.sensitive if len(sizes) else ():
@@ -171,7 +171,7 @@ def _counted(constraints: Constraints, labels: NDArray[np.int64]) -> NDArray[np.
     return sizes
 
 
-def _reached(sizes: Sequence[int] | NDArray[np.int64], max_suppressed: int) -> int:
+def _reachable_size(sizes: Sequence[int] | NDArray[np.int64], max_suppressed: int) -> int:
     """Smallest class that is left when the smallest ones are suppressed as far as the limit allows."""
     left = np.sort(np.asarray(sizes))
     gone = int(np.searchsorted(np.cumsum(left), max_suppressed, side="right"))

@@ -32,11 +32,11 @@ def release_html(
     state = "passed" if report.passed else "refused: nothing of the table is shown"
     parts = [Markup(report._repr_html_())]  # noqa: S704 - escaped there; as notebooks call it
     if report.passed:
-        parts = [*_left(policy, frame, facts, hierarchies), *parts, *_charts(policy, frame)]
+        parts = [*_rest_lines(policy, frame, facts, hierarchies), *parts, *_charts(policy, frame)]
     return shown(f"Release {policy.name}: {state}", parts, note="")
 
 
-def _left(policy: Policy, frame: pd.DataFrame, facts: Facts, hierarchies: Path) -> Iterator[Markup]:
+def _rest_lines(policy: Policy, frame: pd.DataFrame, facts: Facts, hierarchies: Path) -> Iterator[Markup]:
     for line in describe_rest(policy, facts, frame, hierarchies=hierarchies):
         yield paragraph(line)
 

@@ -154,8 +154,8 @@ def expected_linking_risk(
     table = class_table(originals[:, order].astype(np.float64), labels)
     law = law.columns(order)
     if _distances(table, law) <= most:
-        return ExpectedLinkingRisk(_enumerated(table, law), 0.0, 0)
-    return _simulated(table, law, random, draws)
+        return ExpectedLinkingRisk(_enumerate(table, law), 0.0, 0)
+    return _simulate(table, law, random, draws)
 
 
 def _classes_of(table: ClassTable) -> NDArray[np.int64]:
@@ -168,7 +168,7 @@ def _distances(table: ClassTable, law: NoiseLaw) -> float:
     return float(np.dot(outputs, rows**2) + _PER_ROW * rows.sum())
 
 
-def _enumerated(table: ClassTable, law: NoiseLaw) -> float:
+def _enumerate(table: ClassTable, law: NoiseLaw) -> float:
     """Add up the probability of the outputs that link each row."""
     shares, counts = [], np.diff(table.before)
     reach = law.reach()
@@ -199,7 +199,7 @@ def _outputs(
     return np.ascontiguousarray(outputs), chances
 
 
-def _simulated(
+def _simulate(
     table: ClassTable, law: NoiseLaw, random: np.random.Generator, draws: int
 ) -> ExpectedLinkingRisk:
     """Draw the noise of all records some times; draws and classes are independent, and so give the error.

@@ -133,7 +133,7 @@ def numerals(
     minus = pa.array(fits & like(column, r"^[^\d]*[\-\x{2212}]"))
     blank = pc.if_else(pa.array(there), text(""), text(None))
 
-    def filled(part: pa.Array) -> pa.Array:
+    def fill(part: pa.Array) -> pa.Array:
         return pc.coalesce(part, blank)
 
     return Numerals(
@@ -141,8 +141,8 @@ def numerals(
         whole=pc.coalesce(
             pc.if_else(pc.equal(digits, text("")), text("0"), digits), joined(blank, text("0"))
         ),
-        fraction=blank if whole else filled(behind),
-        exponent=filled(power),
+        fraction=blank if whole else fill(behind),
+        exponent=fill(power),
         is_other=there & ~fits,
     )
 

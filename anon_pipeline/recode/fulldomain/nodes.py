@@ -56,7 +56,7 @@ def _sums(tables: NodeTables, table: NodeTable, kept: NDArray[np.bool_], records
     return tuple(sums)
 
 
-def _kept(
+def _keep(
     tables: NodeTables, table: NodeTable, kept: NDArray[np.bool_], suppressed: int, squares: int
 ) -> tuple[Kept, int]:
     """Say what some classes of a node are worth, and how many labels are mistaken if all are released."""
@@ -89,7 +89,7 @@ def _count_by_table(tables: NodeTables, table: NodeTable) -> NodeCount:
     lasting, kept = tables.scratch.kept[0, :m], tables.scratch.kept[1, :m]
     small, _, squares, every = map(int, count_sizes(sizes, tables.rules.k, lasting))
     if not len(tables.least_distinct) or table.histograms is None or small > tables.limit:
-        final, wrong = _kept(tables, table, lasting, small, squares)
+        final, wrong = _keep(tables, table, lasting, small, squares)
         return NodeCount(small, Kept(0, m, every, wrong), final, final)
     for begin, end in parts(m, _JUDGED):
         judge(
@@ -104,6 +104,6 @@ def _count_by_table(tables: NodeTables, table: NodeTable) -> NodeCount:
     for mask in (lasting, kept):
         released = sizes[mask]
         suppressed = tables.records - int(released.sum())
-        found.append(_kept(tables, table, mask, suppressed, int(released @ released)))
+        found.append(_keep(tables, table, mask, suppressed, int(released @ released)))
     (first, wrong), (final, _) = found
     return NodeCount(small, Kept(0, m, every, wrong), first, final)

@@ -28,14 +28,14 @@ def full_domain(task: Task, table: DistinctTuples) -> Recoding:
         InputError: the lattice is too large.
     """
     search = prepare_search(task, table)
-    best, elsewhere = _chosen(search)
+    best, elsewhere = _choose(search)
     found = full_domain_recoding(search, best)
     if task.cells and found.suppressed:
         found = _with_cells(task, table, found)
     return replace(found, checked=found.checked + elsewhere)
 
 
-def _chosen(search: Search) -> tuple[NodeScore, int]:
+def _choose(search: Search) -> tuple[NodeScore, int]:
     """Ask the task's recoder for a node; and how many nodes it counted outside of the search's own tables."""
     chosen: tuple[NodeScore, int] = import_entry(recoder_of(search.task.recoder).algorithm)(search)
     return chosen
@@ -49,7 +49,7 @@ def _with_cells(task: Task, table: DistinctTuples, found: Recoding) -> Recoding:
     labels = equivalence_classes(codes).labels
     kind = cell_loss(task.loss)
     at = list(zip(task.hierarchies, levels, strict=True))
-    columns = () if kind is None else _priced(kind, table, blanked, labels, at)
+    columns = () if kind is None else _price(kind, table, blanked, labels, at)
     return replace(
         found,
         codes=codes,
@@ -60,7 +60,7 @@ def _with_cells(task: Task, table: DistinctTuples, found: Recoding) -> Recoding:
     )
 
 
-def _priced(
+def _price(
     kind: CellLoss,
     table: DistinctTuples,
     blanked: Blanked,

@@ -35,7 +35,7 @@ def clusters_of(task: Task, space: Space) -> NDArray[np.int64]:
     return labels
 
 
-def _kept(task: Task, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _keep(task: Task, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Tell which records are released, (n,): those of classes that keep every limit.
 
     Args:
@@ -100,7 +100,7 @@ def microaggregation(task: Task, table: DistinctTuples) -> Recoding:
     codes = np.empty(space.codes.shape, np.int64)
     codes[space.order] = found.codes
     labels = equivalence_classes(codes).labels
-    kept = _kept(task, labels)
+    kept = _keep(task, labels)
     codes[~kept] = -1
     return Recoding(
         codes=codes,

@@ -145,7 +145,7 @@ def mondrian_classes(task: Task, table: DistinctTuples, axes: Sequence[Axis]) ->
     )
 
 
-def _measured(task: Task, axes: Sequence[Axis], found: Partition, labels: NDArray[np.int64]) -> float:
+def _measure(task: Task, axes: Sequence[Axis], found: Partition, labels: NDArray[np.int64]) -> float:
     """Measure the loss that was asked for, in [0, 1], records gone before counted as suppressed.
 
     Args:
@@ -194,7 +194,7 @@ def mondrian(task: Task, table: DistinctTuples) -> Recoding:
         codes=codes,
         values=tuple(values),
         levels=None,
-        loss=_measured(task, axes, found, equivalence_classes(codes).labels),
+        loss=_measure(task, axes, found, equivalence_classes(codes).labels),
         suppressed=0,
         checked=0,
     )
