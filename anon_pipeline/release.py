@@ -136,7 +136,7 @@ def anonymize(
         key = hashing_key(policy, folder=folder)
     known = memory
     if policy.record_key is not None:
-        known = (memory or Memory.empty()).rehashed(memory_key(policy, key))
+        known = (memory or Memory.empty()).rehash(memory_key(policy, key))
         memory = None if memory is None else known
     with private_stage("population"):
         population = read_population(policy, folder=folder, hierarchies=folder)
@@ -215,7 +215,7 @@ def make_release(  # noqa: PLR0913 - two are deprecated
     means = Means(
         locations.hierarchies, key, entropy, opens=opened, memory=memory, observe=observe, where=where
     )
-    with opened.failing():
+    with opened.fail_on_error():
         chain: Chain = run(policy, frame, means, **_before_noise(policy, locations.hierarchies))
         observe(Step("gate"))
         with private_stage("published"):
@@ -293,4 +293,4 @@ def _read_memory(archive: Archive, booked: Booking, partition: str | None) -> Me
     with private_stage("memory"), archive.alone():
         memory = archive.read(partition)
     with private_stage("ledger"):
-        return booked.counted(memory)
+        return booked.only_booked(memory)

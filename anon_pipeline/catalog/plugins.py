@@ -73,18 +73,18 @@ class _Added:
     entry: Any
 
 
-def allowed() -> tuple[str, ...]:
+def allowed_names() -> tuple[str, ...]:
     """Return the names of the distributions that the deployment allows, each once."""
-    listed = (normalized(name) for name in os.environ.get(VARIABLE, "").split(","))
+    listed = (normal_name(name) for name in os.environ.get(VARIABLE, "").split(","))
     return tuple(dict.fromkeys(name for name in listed if name))
 
 
-def normalized(name: str) -> str:
+def normal_name(name: str) -> str:
     """Write the name of a distribution as package indexes do (PEP 503)."""
     return re.sub(r"[-_.]+", "-", name.strip()).lower()
 
 
-def installed() -> tuple[Plugin, ...]:
+def installed_plugins() -> tuple[Plugin, ...]:
     """Return all plugins that are installed, allowed or not; none of their code is imported."""
     found: dict[str, Plugin] = {}
     for plugin in map(_plugin, metadata.distributions()):
@@ -93,7 +93,7 @@ def installed() -> tuple[Plugin, ...]:
     return tuple(found[name] for name in sorted(found))
 
 
-def loaded() -> tuple[Plugin, ...]:
+def loaded_plugins() -> tuple[Plugin, ...]:
     """Return the plugins whose entries are in the tables, in the order in which they are allowed.
 
     Raises:
@@ -133,7 +133,7 @@ _REMOVE = f"Correct the plugin, or remove it from {VARIABLE}."
 
 def _plugin(distribution: metadata.Distribution) -> Plugin:
     points = (f"{point.group.removeprefix(_PREFIX)}.{point.name}" for point in _points(distribution))
-    return Plugin(normalized(distribution.name or ""), distribution.version, tuple(sorted(points)))
+    return Plugin(normal_name(distribution.name or ""), distribution.version, tuple(sorted(points)))
 
 
 def _points(distribution: metadata.Distribution) -> list[metadata.EntryPoint]:
@@ -144,7 +144,7 @@ def _points(distribution: metadata.Distribution) -> list[metadata.EntryPoint]:
 @cache
 def _load() -> Mapping[Plugin, Mapping[str, tuple[_Added, ...]]]:
     """Import the entries of all allowed plugins, by group."""
-    return {plugin: _entries(plugin, points) for plugin, points in map(_find, allowed())}
+    return {plugin: _entries(plugin, points) for plugin, points in map(_find, allowed_names())}
 
 
 def _find(name: str) -> tuple[Plugin, list[metadata.EntryPoint]]:

@@ -37,7 +37,7 @@ def list_(dataset: str | None, as_json: bool, project: Path | None) -> None:
     from anon_pipeline.ledger.budget import release_states  # noqa: PLC0415
 
     book = _open_ledger(project)
-    events, broken = book.verified()
+    events, broken = book.read_and_verify()
     if broken is not None:
         click.echo(
             f"warning: the chain is broken at event {broken.seq}. Run anon-pipeline ledger verify.", err=True
@@ -66,7 +66,7 @@ def list_(dataset: str | None, as_json: bool, project: Path | None) -> None:
 def verify(contains: str | None, as_json: bool, project: Path | None) -> None:
     """Verify the hash chain; exit with 1 where it breaks."""
     book = _open_ledger(project)
-    events, broken = book.verified(contains=contains)
+    events, broken = book.read_and_verify(contains=contains)
     if as_json:
         last = events[-1].hash if events and broken is None else None
         at = None if broken is None else broken.seq
@@ -145,7 +145,7 @@ def close(
     if state == "published":
         if found.begun is None:
             raise InputError(f"{full} cannot have been published: its writing never began")
-        book.published(full, found.begun)
+        book.enter_published(full, found.begun)
         _forget(full, policy_file, project)
     else:
         forced = not refused and refuse_unless_ended(found, force=force)

@@ -187,7 +187,7 @@ def print_report(
 
     rows = []
     for v in report.verdicts:
-        value = v.seen(at_hand=at_hand) if at_hand or report.passed else None
+        value = v.value_seen(at_hand=at_hand) if at_hand or report.passed else None
         shown = v.measured if exact else "" if value is None else f"{value:.6g}"
         rows.append(
             (v.limit, shown, demanded_by(v), f"{v.status}: {v.reason}" if v.reason else str(v.status))

@@ -113,7 +113,9 @@ def _columnwise(form: Form, looked: _Looked) -> set[int]:
     """Judge a column by the share of its values that are valid; places of these if it is found."""
     cells, chosen = looked.cells, looked.chosen
     enough = form.tolerated ** len(chosen) <= LEVEL
-    read = {place: spellings.fitting(form) for place, spellings in looked.shaped.items()} if enough else {}
+    read = (
+        {place: spellings.texts_of_form(form) for place, spellings in looked.shaped.items()} if enough else {}
+    )
     candidates = [place for place, texts in read.items() if texts]
     if not candidates or form.tolerated ** len(candidates) > LEVEL:
         return set()  # even if all of them were valid
@@ -126,7 +128,7 @@ def _columnwise(form: Form, looked: _Looked) -> set[int]:
         return set()
     if len(chosen) == len(cells.whole):
         return set(valid)
-    every = ((place, Spellings.of(cell).fitting(form)) for place, cell in enumerate(cells.whole))
+    every = ((place, Spellings.of(cell).texts_of_form(form)) for place, cell in enumerate(cells.whole))
     return {place for place, texts in every if any(map(form.fits, texts))}
 
 

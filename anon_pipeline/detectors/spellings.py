@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from anon_pipeline.detectors import Form
-from anon_pipeline.detectors.normalized import UNEVEN, Characters, normalized
+from anon_pipeline.detectors.normalized import UNEVEN, Characters, normalize
 
 _SHORT = 16  # so few values are looked at one by one: asking Arrow takes longer
 _LONGEST = 60  # characters of a cell that is an identifier as a whole
@@ -101,7 +101,7 @@ def _normalize_uneven(texts: list[str]) -> list[str]:
     """Normalize those texts that are not in one spelling already."""
     written, characters = list(texts), Characters()
     for place in _uneven(texts):
-        written[place] = normalized(texts[place], characters)
+        written[place] = normalize(texts[place], characters)
     return written
 
 
@@ -144,7 +144,7 @@ class Spellings:
         joined = [text.translate(_AROUND) for text in (*bare, *unlabeled) if not _KNOWN.fullmatch(text)]
         return cls(exact, tuple(compact), tuple(dict.fromkeys(joined)))
 
-    def fitting(self, form: Form) -> list[str]:
+    def texts_of_form(self, form: Form) -> list[str]:
         """Return the spellings that have a form's shape."""
         texts = self.loose if form.loose else self.exact if form.share else self.bare
         return [text for text in texts if form.shape.fullmatch(text)]

@@ -89,7 +89,7 @@ class _Values:
                     self.keys.setdefault((joined,), number)
         self._first = dict(zip(keys.values(), keys, strict=True))
 
-    def telling(self, numbers: Iterable[int]) -> set[int]:
+    def unusual(self, numbers: Iterable[int]) -> set[int]:
         """Return which of some values are nobody else's by chance."""
         return {number for number in numbers if _is_telling(self._first[number])}
 
@@ -235,4 +235,4 @@ def _holds(codes: Integers, hits: Integers, values: _Values) -> bool:
     chance = float((having[numbers] * showing[cells]).sum()) / max(len(codes), 1)
     if own >= FEWEST and own > _TIMES * chance + _ERRORS * math.sqrt(chance):
         return True
-    return len(values.telling({*numbers.tolist()})) >= FEWEST
+    return len(values.unusual({*numbers.tolist()})) >= FEWEST

@@ -104,7 +104,7 @@ class KnownAttack:
         heaviest = float((cells.sizes / np.maximum(plan, 1))[plan > 0].max(initial=1.0))
         return Expectation(min(mean, 1.0), max(error, heaviest / float(of.sum())), len(draws))
 
-    def realized(self, evidence: Evidence, policy: Policy, columns: Sequence[str]) -> float:
+    def realized_share(self, evidence: Evidence, policy: Policy, columns: Sequence[str]) -> float:
         """Return the share of the released records that is rightly linked by the noise that was drawn.
 
         Of large cells a sample is looked at; where people are counted, of people with records there.
@@ -114,7 +114,9 @@ class KnownAttack:
         """
         shown = self._select_shown(self._drawn_release(evidence, policy), columns)
         if self.people is not None:
-            return self._of_people(columns, self.people).realized(shown.values, shown.rows, _PAIRS_OF_PEOPLE)
+            return self._of_people(columns, self.people).realized_share(
+                shown.values, shown.rows, _PAIRS_OF_PEOPLE
+            )
         cells, hidden = self._cells(columns), self._hidden_of(columns)
         most = self._most(columns)
         plan = _plan(cells, most, np.ones(len(most), np.bool_), _PAIRS)

@@ -85,7 +85,7 @@ class PeopleAttack:
         heaviest = float((1 / chances).max())
         return Expectation(min(mean, 1.0), max(error, heaviest / float(there.sum())), len(draws))
 
-    def realized(self, values: Reals, rows: Integers, pairs: int) -> float:
+    def realized_share(self, values: Reals, rows: Integers, pairs: int) -> float:
         """Return the share of the people with a released record who are linked by it, ties by lot.
 
         Args:

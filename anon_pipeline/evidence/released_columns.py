@@ -14,7 +14,7 @@ from anon_pipeline.detectors.telling_names import birth_part, is_vague, telling_
 from anon_pipeline.detectors.telling_values import looks_like, may_be
 from anon_pipeline.encode.categories import category_noises
 from anon_pipeline.encode.codes import PERSON
-from anon_pipeline.perturb.category_law import kept
+from anon_pipeline.perturb.category_law import keep_probabilities
 from anon_pipeline.policy.coarsening import Coarsened
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.agreement import (
@@ -43,7 +43,9 @@ def shown_columns(policy: Policy) -> list[str]:
     They are the sensitive and insensitive ones, and those of categories whose mechanism keeps some value of
     the domain with more than one half.
     """
-    mostly = {name for name, noise in category_noises(policy).items() if kept(noise).max() > _KEPT}
+    mostly = {
+        name for name, noise in category_noises(policy).items() if keep_probabilities(noise).max() > _KEPT
+    }
     return [
         name for name, column in policy.columns.items() if isinstance(column, Coarsened) or name in mostly
     ]

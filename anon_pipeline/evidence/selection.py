@@ -185,7 +185,7 @@ def simulate(evidence: Evidence, policy: Policy, inside: Integers) -> Simulated:
     stayed, released = np.zeros(n), 0
     counted: list[list[Spread]] = [[] for _ in policy.perturbed]
     for _ in range(draws):
-        drawn = table.noise.drawn(entropy)
+        drawn = table.noise.draw_values(entropy)
         confident, keep = table.stays(drawn)
         stayed += confident
         released += int(keep.sum())

@@ -161,7 +161,7 @@ def _possible_spending(composed: Any, policy: Policy) -> bool:
     if policy.record_key is None or not isinstance(composed, Mapping):
         return policy.record_key is None and composed is None
     said, shares = composed.get("epsilon_spent"), epsilon_shares(policy)
-    if not must.spent(said, must.Known(policy, must.MOST)):
+    if not must.is_fraction_text(said, must.Known(policy, must.MOST)):
         return False
     whole, spent = sum(shares, Fraction(0)), Fraction(str(said))
     return spent <= whole and math.lcm(*(share.denominator for share in shares)) % spent.denominator == 0

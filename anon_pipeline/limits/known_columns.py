@@ -15,7 +15,7 @@ from anon_pipeline.evidence.known_categories import (
 )
 from anon_pipeline.limits import usual
 from anon_pipeline.limits.case import Case
-from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit, counted, judges_expectation
+from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit, judges_expectation, unit_of
 from anon_pipeline.limits.traits import Judged, Published, Words
 from anon_pipeline.policy.attacks import KnownColumns
 from anon_pipeline.policy.model import Policy
@@ -86,10 +86,10 @@ def _before_drawing(demand: Demand, policy: Policy, frame: pd.DataFrame) -> str 
     drawn = [name for name in demand.wanted.columns if name in policy.categorical]
     known = drawn if _drawn_alone(policy, demand) or _released_anyhow(policy) else []
     foreseen = [foreseen_of_category(frame, policy, name) for name in known]
-    if not foreseen or demand.compared(max(foreseen)).status.publishable:
+    if not foreseen or demand.compare(max(foreseen)).status.publishable:
         return None
     return (
-        f"{demand.name}: at most {demand.bound:.3g} of the {counted(policy)} may be linked by who knows "
+        f"{demand.name}: at most {demand.bound:.3g} of the {unit_of(policy)} may be linked by who knows "
         f"{', '.join(drawn)} and the class, on average over the noise. Next: {_SMALLER}"
     )
 
@@ -111,7 +111,7 @@ def _realized_share(case: Case, demand: Demand) -> float:
     drawn = _drawn_alone(case.policy, demand)
     if drawn is not None:
         return realized_of_category(case.evidence, case.policy, drawn)
-    return case.known_attack.realized(case.evidence, case.policy, demand.wanted.columns)
+    return case.known_attack.realized_share(case.evidence, case.policy, demand.wanted.columns)
 
 
 _LOOSER = "or accept a looser bound for it in gate.attacks.known_columns."

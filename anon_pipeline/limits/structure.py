@@ -35,7 +35,7 @@ def _origin(case: Case, demand: Demand) -> Verdict:
     problems = broken_origin(case.policy, case.facts or {}, hierarchies=case.evidence.hierarchies)
     problems += ["materialize these stages again"] if problems else []
     if case.descent is not None:
-        problems += case.descent.broken(require_originals(case.evidence).frame)
+        problems += case.descent.problems(require_originals(case.evidence).frame)
     return _holds(demand, problems)
 
 
@@ -44,13 +44,13 @@ def _k(case: Case, demand: Demand) -> Verdict:
 
     A file alone does not say whose records they are; but fewer records than k are fewer people, too.
     """
-    records = demand.compared(case.evidence.classes.k)
+    records = demand.compare(case.evidence.classes.k)
     if case.policy.person is None or records.status is Status.REFUSED:
         return records
     if case.evidence.originals is None:
         reason = "needs the originals: a file alone does not say whose records they are"
         return Verdict(demand.name, Status.UNMEASURED, None, demand.bound, demand.sense, reason=reason)
-    return demand.compared(int(case.evidence.class_sizes.min()))
+    return demand.compare(int(case.evidence.class_sizes.min()))
 
 
 def _judge_repetition(case: Case, demand: Demand) -> Verdict:

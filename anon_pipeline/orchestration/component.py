@@ -21,7 +21,7 @@ from anon_pipeline.orchestration.resources import default_resources
 from anon_pipeline.policy.defaults_files import refuse_below_defaults
 from anon_pipeline.policy.load import policy_from
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.policy.rendering import rendered
+from anon_pipeline.policy.rendering import render_attributes
 from anon_pipeline.policy.templates import template
 from anon_pipeline.vault.ignoring import ignore_vault
 
@@ -106,7 +106,7 @@ class AnonymizedRelease(dg.Component):
         """
         check_defs(Path(context.path))
         written = attributes.root if isinstance(attributes, Attributes) else attributes
-        policy = policy_from(rendered(written, context.resolution_context.resolve_value))
+        policy = policy_from(render_attributes(written, context.resolution_context.resolve_value))
         refuse_below_defaults(policy, Path(context.path))
         return cls(policy)
 

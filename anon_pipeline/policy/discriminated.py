@@ -15,7 +15,7 @@ _NULL = {"type": "null"}
 _Schema = dict[str, Any]
 
 
-def discriminated(schema: Mapping[str, Any]) -> _Schema:
+def discriminate(schema: Mapping[str, Any]) -> _Schema:
     """Return a schema that accepts the same, and whose mistakes are at the key that is wrong.
 
     Args:

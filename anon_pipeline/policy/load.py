@@ -18,7 +18,7 @@ from anon_pipeline.policy.defaults_files import refuse_below_defaults
 from anon_pipeline.policy.later_rules import RETIRED, broken_since
 from anon_pipeline.policy.mistake_words import mistakes_of
 from anon_pipeline.policy.model import TYPE, Policy
-from anon_pipeline.policy.rendering import by_environment, rendered
+from anon_pipeline.policy.rendering import by_environment, render_attributes
 from anon_pipeline.policy.rules import broken_rules
 from anon_pipeline.policy.size import refuse_large
 
@@ -177,7 +177,7 @@ def parse_policy(text: str, *, retired: bool = False) -> Policy:
         hint = ". Indent what belongs below attributes." if {*extra} & {*Policy.model_fields} else ""
         problems.append(f"keys beside type and attributes are not known: {', '.join(extra)}{hint}")
     problems += [f"requirements.env: {name} must be set" for name in _unset(document)]
-    attributes = rendered(document.get("attributes"), by_environment())
+    attributes = render_attributes(document.get("attributes"), by_environment())
     return policy_from(attributes, problems, retired=retired)
 
 

@@ -19,7 +19,7 @@ _PLAIN = (str, int, float, list, dict, type(None))
 _SECRET = re.compile(r"pass|pwd|secret|token|credential|key|sig|sas", re.IGNORECASE)
 
 
-def rendered(attributes: Any, render: Callable[[str], Any]) -> Any:
+def render_attributes(attributes: Any, render: Callable[[str], Any]) -> Any:
     """Return attributes with their templates rendered.
 
     Args:

@@ -29,7 +29,7 @@ def _known_problems(names: tuple[str, ...], sections: Mapping[str, Any]) -> Iter
         yield f"must name columns of the policy, got {', '.join(wrong)}"
 
 
-def demanded(terms: SafeHarborTerms, sections: Mapping[str, Any]) -> Iterator[str]:
+def unused_terms(terms: SafeHarborTerms, sections: Mapping[str, Any]) -> Iterator[str]:
     """Yield that terms are set of a limit that is not."""
     if terms.model_dump() != SafeHarborTerms().model_dump() and not sections["gate"].safe_harbor:
         yield "must be given with gate.safe_harbor: true, and only with it"

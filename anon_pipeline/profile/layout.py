@@ -20,8 +20,8 @@ from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.catalog.sources import DEFAULT_FORMAT, FORMATS
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.sources.formats import read_file, read_folder
-from anon_pipeline.sources.packed import unpacked
-from anon_pipeline.sources.unchanged import files_in, unchanged
+from anon_pipeline.sources.packed import unpack
+from anon_pipeline.sources.unchanged import files_in, refuse_changes
 
 _SEPARATORS = (",", ";", "\t", "|")
 _HEAD_LINES = 1_000
@@ -72,7 +72,7 @@ def find_layout(path: Path | Held) -> Layout:
             raise InputError(f"{path.name}: must have a header line, got an empty file")
         typed = _format_of(path)
         if typed is None:
-            path = unpacked(path, Limits())
+            path = unpack(path, Limits())
             typed = _format_of(path)
         if typed is not None:
             return Layout(typed)
@@ -154,7 +154,7 @@ def read_table(path: Path, layout: Layout) -> pd.DataFrame:
     Raises:
         InputError: see `sources.files`; a header that cannot be one of a policy; no records.
     """
-    with private_stage("source"), unchanged(path):
+    with private_stage("source"), refuse_changes(path):
         frame = (
             read_folder(layout.format, path.name, files_in(path), Limits())
             if path.is_dir()

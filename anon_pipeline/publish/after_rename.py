@@ -34,7 +34,7 @@ class Out:
     epsilon: str
 
     @contextmanager
-    def told(self) -> Iterator[None]:
+    def name_release_in_errors(self) -> Iterator[None]:
         """Say of an error that the release is in place, if it is.
 
         Raises:
@@ -75,7 +75,7 @@ class Out:
 
     def _is_entered(self) -> bool:
         with suppress(AnonPipelineError), self.ledger.page() as page:
-            last = page.known(self.release_id).last
+            last = page.known_state(self.release_id).last
             return (last.event, last.data_digest) == ("published", self.data_digest)
         return False
 

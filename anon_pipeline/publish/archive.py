@@ -96,7 +96,7 @@ class VaultArchive:
                     store.remove(name)
             yield
 
-    def kept(self) -> Memory:
+    def read_kept(self) -> Memory:
         """Return the memory as it is, after clearing up a crash, whatever is published.
 
         Raises:
@@ -115,7 +115,7 @@ class VaultArchive:
             InputError: it cannot be read, was made under another key, or does not know what is published, by
                 the manifest or the ledger.
         """
-        memory = self.kept()
+        memory = self.read_kept()
         shown = self._shown_in(self.locations.release(self.policy, partition))
         if (
             shown is not None
@@ -129,7 +129,7 @@ class VaultArchive:
             )
         booking(self.policy, self.locations, partition=partition).require_memory(memory)
         key = hashing_key(self.policy, folder=self.locations.sources)
-        return memory.rehashed(memory_key(self.policy, key))
+        return memory.rehash(memory_key(self.policy, key))
 
     def take_for_others(self) -> int:
         """Take people whom a version before 0.2 remembered for others than those to come.
@@ -137,7 +137,7 @@ class VaultArchive:
         Returns:
             Releases before 0.2 in the memory; 0 if nothing was changed.
         """
-        memory = self.kept()
+        memory = self.read_kept()
         if memory.written:
             table, facts = to_table(replace(memory, written=0))
             write_staged(self._file, Staged(table, facts), vault=self._vault())

@@ -158,7 +158,7 @@ def _is_table(named: Named) -> bool:
 
 def _extract(ledger: Ledger, document: Mapping[str, Any], policy: Policy) -> bytes:
     """Return the events of a release and of its dataset, as JSON lines with their hashes."""
-    events, broken = ledger.verified()
+    events, broken = ledger.read_and_verify()
     if broken is not None:
         raise InputError(f"the ledger must be whole, it is broken at event {broken.seq}: {broken.reason}")
     release_id = document.get("facts", {}).get("perturbed", {}).get("release_id")

@@ -115,7 +115,7 @@ class Draws:
         """Tell whether this partition has a file that may hold a key."""
         return bool(self._ours(unfinished=True))
 
-    def found(self, binding: str) -> list[Draw]:
+    def draws_with(self, binding: str) -> list[Draw]:
         """Return the draws of this partition with a binding: more than one if a ledger has not booked all.
 
         Raises:

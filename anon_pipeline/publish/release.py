@@ -204,13 +204,13 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
     key = signing_key(policy.publish.sign, folder=locations.sources)
     booked = booking(policy, locations, partition=partition)
     facts, release_id = with_release_id(checked_facts(policy, released.facts), ledger=booked.ledger)
-    with booked.failing(release_id):
+    with booked.fail_on_error(release_id):
         epsilon = epsilon_in(policy, facts)
         booked.refuse_another(release_id, epsilon)
         prepare(booked.folder, policy.name)
         named = replace(released, facts=facts)
         task = _Task(policy, named, originals, locations, partition, booked, release_id, epsilon)
-    with booked.failing(release_id), _hold_memory(archive, policy, partition) as memory:
+    with booked.fail_on_error(release_id), _hold_memory(archive, policy, partition) as memory:
         judged = _require_pass(task, memory=memory, project=project, measured=measured)
         _refuse_if_more(task, memory)
         second_lock(judged.report)

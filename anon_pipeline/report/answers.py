@@ -55,7 +55,7 @@ class Counted:
     beyond: int = 0
 
 
-def counted(policy: Policy, described: Described) -> Counted:
+def counted_subjects(policy: Policy, described: Described) -> Counted:
     """Return about how many people a release is, or records where the policy does not say whose they are."""
     facts = described.facts
     people, released = facts["deidentified"].get("people"), facts["suppressed"].get("released_people")
@@ -80,7 +80,7 @@ def first_sentences(
         levels: of the generalized columns.
         found: attacks, that by the class alone first.
     """
-    about = counted(policy, described)
+    about = counted_subjects(policy, described)
     return [
         ("What was released", (_what(policy, described),)),
         ("About how many", (_how_many(policy, about),)),

@@ -64,7 +64,7 @@ def known_rows(evidence: Evidence, policy: Policy) -> list[tuple[str, float, flo
 def _measured_text(verdict: Verdict, *, exact: bool) -> str:
     if exact:
         return verdict.measured or verdict.band or "–"
-    value = verdict.seen(at_hand=True)
+    value = verdict.value_seen(at_hand=True)
     return (verdict.band or "–") if value is None else f"{value:.6g}"
 
 

@@ -79,7 +79,7 @@ class ClassTables:
         default_factory=list, repr=False
     )
 
-    def sorted(self, values: NDArray[np.float64], labels: NDArray[np.integer]) -> SortedClasses:
+    def sorted_classes(self, values: NDArray[np.float64], labels: NDArray[np.integer]) -> SortedClasses:
         """Return what `sort_classes` returns."""
         for known, classes, made in self._made:
             if np.array_equal(known, values) and np.array_equal(classes, labels):

@@ -102,7 +102,7 @@ class NoiseLaw:
         ]
         return np.stack(own, axis=1).astype(np.float64)
 
-    def clamped(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def clamp(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Move outputs beyond the bounds onto them, (r, p)."""
         limits = [(-np.inf, np.inf) if bound is None else bound for bound in self.bounds]
         low, high = np.asarray(limits, np.float64).reshape(-1, 2).T
@@ -214,7 +214,7 @@ def _simulate(
     centers, own, many = law.centers(rows), groups[classes], int(groups.max()) + 1
     linked = np.empty((draws, many), np.int64)
     for draw in range(draws):
-        near = ties_of(law.clamped(centers + law.draw(classes, random)), rows, classes, table) > 0
+        near = ties_of(law.clamp(centers + law.draw(classes, random)), rows, classes, table) > 0
         linked[draw] = np.bincount(own[near], minlength=many)
     of = np.broadcast_to(np.bincount(own, minlength=many), linked.shape)
     return ExpectedLinkingRisk(*combined_ratio(linked, of), draws)

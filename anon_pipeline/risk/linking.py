@@ -70,7 +70,7 @@ def linking_risk(
         raise ValueError("released must hold a record, got none. The linking risk is not defined.")
     if int(labels[own].min()) < 0:
         raise ValueError("released records must be in a class, got some with label −1. Leave them out.")
-    return linking_table(own, originals, labels=labels, sort=sort).measured(released)
+    return linking_table(own, originals, labels=labels, sort=sort).measure(released)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,7 +94,7 @@ class LinkingTable:
             return self.sizes[classes]
         return ties_of(_columns(released, self.order), self.own[rows], classes, self.table)
 
-    def measured(self, released: NDArray[np.float64], rows: Rows = slice(None)) -> LinkingRisk:
+    def measure(self, released: NDArray[np.float64], rows: Rows = slice(None)) -> LinkingRisk:
         """Measure the values of some records, ≥ 1; see `ties`."""
         tied = self.ties(released, rows)
         linked, success = int(np.count_nonzero(tied)), _inverse_sum(tied) / len(tied)

@@ -24,7 +24,7 @@ _BLOCK = 2**20
 _BROKEN = (OSError, EOFError, ValueError, RuntimeError, NotImplementedError, zlib.error, zipfile.BadZipFile)
 
 
-def unpacked(file: Path | Held, limits: Limits) -> Path | Held:
+def unpack(file: Path | Held, limits: Limits) -> Path | Held:
     """Return a file as it is, or what is packed in it, held in memory.
 
     Args:

@@ -38,7 +38,7 @@ def sql_frame(policy: Policy, folder: Path, partition: str | None) -> pd.DataFra
     import sqlalchemy as sa  # noqa: PLC0415 - only this source and the ledger need it
 
     wanted = cast(SqlSource, policy.source.place)
-    engine = connecting(url_in(wanted.url_env, f"{WHERE}.url_env"), f"{WHERE}.url_env")
+    engine = reading_engine(url_in(wanted.url_env, f"{WHERE}.url_env"), f"{WHERE}.url_env")
     kinds = (sa.exc.SQLAlchemyError, OSError, ValueError, LookupError, TypeError, ArithmeticError)
     with withhold_text(f"{WHERE}: the database must be reachable, and accept the login of the URL", *kinds):
         connection = engine.connect()
@@ -47,7 +47,7 @@ def sql_frame(policy: Policy, folder: Path, partition: str | None) -> pd.DataFra
         return _read_records(connection, wanted, named, policy.source.limits)
 
 
-def connecting(url: str, key: str) -> sa.Engine:
+def reading_engine(url: str, key: str) -> sa.Engine:
     """Return an engine that reads one version of a database, and writes nothing.
 
     Args:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.policy.column_cleaning import ColumnCleaning
 from anon_pipeline.sources.days import read_days
-from anon_pipeline.sources.numerals import Numerals, is_numeral, is_true, joined, like, numerals, text
+from anon_pipeline.sources.numerals import Numerals, is_numeral, is_true, join, like, numerals, text
 
 _MOST = 2**53  # as in `base.values`: whole floats from here on may stand for another whole number
 _DIGITS = 18  # of an integer in 64 bits
@@ -66,7 +66,7 @@ def numbers(column: pa.Array, how: ColumnCleaning) -> Read:
         (n,) the nearest float to the decimal number that is written.
     """
     found = numerals(column, how, exponents=not how.percent)
-    values = pc.add(pc.cast(found.written("e-2" if how.percent else ""), pa.float64()), 0.0)  # no -0.0
+    values = pc.add(pc.cast(found.write("e-2" if how.percent else ""), pa.float64()), 0.0)  # no -0.0
     large = is_true(pc.greater_equal(pc.abs(values), float(_MOST)))
     return _reading_of(column, values, found, large, how)
 
@@ -76,7 +76,7 @@ def integers(column: pa.Array, how: ColumnCleaning) -> Read:
     found = numerals(column, how, whole=True)
     large = is_true(pc.greater(pc.utf8_length(pc.utf8_ltrim(found.whole, "0")), _DIGITS))
     digits = pc.if_else(pa.array(large), text("0"), found.whole)
-    return _reading_of(column, pc.cast(joined(found.minus, digits), pa.int64()), found, large, how)
+    return _reading_of(column, pc.cast(join(found.minus, digits), pa.int64()), found, large, how)
 
 
 def _reading_of(
@@ -125,7 +125,7 @@ def booleans(column: pa.Array, how: ColumnCleaning) -> Read:
     return Read(pc.cast(known, pa.bool_()), wrong)
 
 
-def inferred(column: pa.Array, how: ColumnCleaning) -> Read:
+def infer(column: pa.Array, how: ColumnCleaning) -> Read:
     """Read a column as the first type that all of its texts are; else they stay texts.
 
     Numbers with leading zeros, with a plus, with an exponent or beyond 2^53 are texts, and 1 and 0 are

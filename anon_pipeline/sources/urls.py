@@ -21,7 +21,7 @@ from anon_pipeline.policy.files import Limits
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.sources.formats import read_file, read_folder
 from anon_pipeline.sources.paths import filled_in
-from anon_pipeline.sources.unchanged import changed
+from anon_pipeline.sources.unchanged import change_message
 
 _BLOCK = 2**22
 _VERSIONS = ("etag", "versionid", "version_id", "generation", "md5", "content-md5", "content_md5", "digest")
@@ -129,7 +129,7 @@ class Place:
         before = self._version(self.path)
         data = self.read_bytes(self.path, before.get("size"), limits.file_bytes)
         if self._version(self.path) != before or before.get("size") not in (None, len(data)):
-            raise InputError(changed(self.key))
+            raise InputError(change_message(self.key))
         return Held(self.key, data)
 
     def folder(self, limits: Limits) -> dict[str, Held]:
@@ -145,7 +145,7 @@ class Place:
             left -= len(data)
             files[inside] = Held(self.key, data)
         if self._list() != before:
-            raise InputError(changed(self.key))
+            raise InputError(change_message(self.key))
         return files
 
     def version(self) -> str:

@@ -52,7 +52,7 @@ def sensitive_limits(
     return tuple(found)
 
 
-def counted(policy: Policy, frame: pd.DataFrame) -> int:
+def count_subjects(policy: Policy, frame: pd.DataFrame) -> int:
     """Count what suppression limits are shares of: the people of a table, or its records."""
     return len(frame) if policy.person is None else int(frame[PERSON].nunique())
 
@@ -91,7 +91,7 @@ def recoding_task(
         hierarchies=coded.hierarchies,
         constraints=Constraints(
             k=wanted.k,
-            max_suppressed=policy.suppressible(counted(policy, frame)) - int(gone.sum()),
+            max_suppressed=policy.suppressible(count_subjects(policy, frame)) - int(gone.sum()),
             sensitive=(
                 *sensitive_limits(policy, frame, rows=~gone, hierarchies=hierarchies),
                 *_people_limits(policy, frame, rows=~gone),
@@ -119,7 +119,7 @@ def refuse_too_incomplete(policy: Policy, frame: pd.DataFrame, gone: NDArray[np.
     Raises:
         InfeasibleError: with both numbers.
     """
-    n, allowed = len(gone), policy.suppressible(counted(policy, frame))
+    n, allowed = len(gone), policy.suppressible(count_subjects(policy, frame))
     if int(gone.sum()) > allowed or gone.all():
         raise InfeasibleError(
             f"More records lack a value (missing: suppress) and must be suppressed than the {allowed} of {n} "

@@ -257,7 +257,7 @@ def _draw(
     Linked and missing are people where these are counted.
     """
     labels, people, k = table.classes.labels, table.people, policy.anonymize.k
-    noisy = prepared.noise.drawn(entropy).astype(np.float64)
+    noisy = prepared.noise.draw_values(entropy).astype(np.float64)
     counts = None if prepared.near is None else prepared.near.counts(noisy, labels, cap=k)
     keep = suppress_unconfident(counts, labels, k=k, limits=table.limits, people=people).keep
     if people is not None:

@@ -55,7 +55,7 @@ class _Head:
     chunk: int
     prefix: bytes = field(repr=False)
 
-    def packed(self) -> bytes:
+    def pack(self) -> bytes:
         return _HEAD.pack(MAGIC, _VERSION, bytes.fromhex(self.key_id), self.chunk, self.prefix)
 
     def bound_to(self, name: str) -> bytes:
@@ -67,7 +67,7 @@ class _Head:
 
     def header(self, data_key: bytes, key: VaultKey, name: str) -> bytes:
         """Return the whole header: the head, and the data key wrapped for this head and name."""
-        head, nonce = self.packed(), os.urandom(_NONCE)
+        head, nonce = self.pack(), os.urandom(_NONCE)
         return head + nonce + AESGCM(key.secret).encrypt(nonce, data_key, head + name.encode())
 
 

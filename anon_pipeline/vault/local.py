@@ -86,7 +86,7 @@ class LocalStore:
             with disk().point("fsync folder of private table"):
                 _sync(path.parent)
 
-    def modified(self, name: str) -> datetime.datetime:
+    def modified_at(self, name: str) -> datetime.datetime:
         """Return the file's time."""
         return datetime.datetime.fromtimestamp((self.root / path_inside(name)).stat().st_mtime, datetime.UTC)
 

@@ -134,7 +134,7 @@ class RemoteStore:
             problem = f"the vault must be writable, got: {error_words(error)}"
         raise InputError(problem)
 
-    def modified(self, name: str) -> datetime.datetime:
+    def modified_at(self, name: str) -> datetime.datetime:
         """Return the file's time; UTC where the place does not say."""
         time: datetime.datetime = self.fs.modified(self._at(name))
         return time if time.tzinfo else time.replace(tzinfo=datetime.UTC)

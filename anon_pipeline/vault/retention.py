@@ -128,7 +128,7 @@ def _older(store: Store, names: Sequence[str], before: datetime.datetime) -> lis
     found = []
     for name in names:
         try:
-            if store.modified(name) < before:
+            if store.modified_at(name) < before:
                 found.append(name)
         except FileNotFoundError:  # replaced or deleted by another run meanwhile
             continue

@@ -55,7 +55,7 @@ def _demands_of(text: str) -> dict[str, Demand]:
     return {demand.name: demand for demand in demands(policy_from(json.loads(text)))}
 
 
-def asked(given: Arguments, expectation: str) -> tuple[Layout, Demand]:
+def demand_of(given: Arguments, expectation: str) -> tuple[Layout, Demand]:
     """Return where a batch has what an expectation is about, and what it demands.
 
     Raises:

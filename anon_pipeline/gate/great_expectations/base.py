@@ -19,7 +19,7 @@ from great_expectations.render.renderer_configuration import RendererConfigurati
 from great_expectations.validator.metric_configuration import MetricConfiguration
 
 from anon_pipeline.base.errors import InputError, PolicyError
-from anon_pipeline.gate.great_expectations.arguments import asked, renew
+from anon_pipeline.gate.great_expectations.arguments import demand_of, renew
 from anon_pipeline.gate.great_expectations.cases import BatchCase, Layout, case_from
 from anon_pipeline.gate.great_expectations.failures import without_values
 from anon_pipeline.limits.meanings import meaning_of
@@ -31,7 +31,7 @@ _Texts = dict[str, str]
 _SENTENCE = "$limit: $meaning"
 
 
-def needed(description: str) -> Any:
+def needed_field(description: str) -> Any:
     """Declare an argument that must be given where no policy is."""
     return Field(default=None, description=description, needed=True)
 
@@ -103,7 +103,7 @@ class ReleaseExpectation(BatchExpectation):
         elif more := [name for name in wanted if given[name] is not None and name != "released"]:
             raise ValueError(f"{', '.join(more)}: must be left out beside a policy, which has them")
         try:
-            asked(given, cls.expectation_type)
+            demand_of(given, cls.expectation_type)
         except (InputError, PolicyError) as error:
             raise ValueError(str(error)) from None
         return given
@@ -118,7 +118,7 @@ class ReleaseExpectation(BatchExpectation):
     def get_validation_dependencies(self, *args: Any, **kwargs: Any) -> Any:
         """Ask for the case of the batch, by nothing but the layout: so a suite on one policy shares it."""
         found = super().get_validation_dependencies(*args, **kwargs)
-        layout, _ = asked(self._arguments(), self.expectation_type)
+        layout, _ = demand_of(self._arguments(), self.expectation_type)
         domain = found.metric_configurations[METRIC].metric_domain_kwargs
         value = {"layout": json.dumps(asdict(layout)), "released": layout.released}
         found.set_metric_configuration(METRIC, MetricConfiguration(METRIC, domain, value))
@@ -134,7 +134,7 @@ class ReleaseExpectation(BatchExpectation):
         return {"success": judged.status.publishable, "result": {"observed_value": shown}}
 
     def _judge(self, case: BatchCase) -> Verdict:
-        _, demand = asked(self._arguments(), self.expectation_type)
+        _, demand = demand_of(self._arguments(), self.expectation_type)
         judged = demand.verdict(case)
         if judged.status is Status.UNMEASURED:
             raise InputError(f"{judged.limit} {judged.reason}")
@@ -144,7 +144,7 @@ class ReleaseExpectation(BatchExpectation):
     def _text_parameters(cls, kwargs: _Dict) -> _Texts:
         """Return the parameters of a sentence for people: the limit, what it means, its bound."""
         given = {name: kwargs.get(name, cls.__fields__[name].default) for name in cls.success_keys}
-        _, demand = asked(given, cls.expectation_type)
+        _, demand = demand_of(given, cls.expectation_type)
         told = [] if demand.bound is None else [f"{demand.sense} {demand.bound:g}"]
         for name in cls._needed_names() if given["policy"] is None else ():
             told.append(f"{name}: {given[name]}".translate(dict.fromkeys(map(ord, "[]'"))))

@@ -32,7 +32,7 @@ class Frequencies(NamedTuple):
     codes: NDArray[np.int64]
     counts: NDArray[np.int64]
 
-    def suppressed(self, k: int) -> int:
+    def suppressed_count(self, k: int) -> int:
         """Count the records in classes below k."""
         return int(self.counts[self.counts < k].sum())
 
@@ -125,7 +125,7 @@ def _anonymous(subset: _Subset, candidates: NDArray[np.bool_], *, k: int, limit:
         if found[levels]:
             continue
         table = subset.count(levels)
-        if table.suppressed(k) <= limit:
+        if table.suppressed_count(k) <= limit:
             found[tuple(slice(level, None) for level in levels)] = True
         else:
             subset.hold(levels, table)

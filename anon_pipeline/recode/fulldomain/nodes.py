@@ -14,7 +14,7 @@ from anon_pipeline.recode.fulldomain.fast.tables import node_table
 from anon_pipeline.recode.fulldomain.kernels import count_sizes, price
 from anon_pipeline.recode.fulldomain.layout import NodeTables
 from anon_pipeline.recode.fulldomain.node_table import NodeTable
-from anon_pipeline.recode.fulldomain.rolling import parts, rolled
+from anon_pipeline.recode.fulldomain.rolling import parts, roll_up_table
 from anon_pipeline.recode.fulldomain.values import judge, mistakes
 from anon_pipeline.recode.loss import Kept
 
@@ -78,7 +78,7 @@ def _count_by_cube(tables: NodeTables, cube: Cube) -> NodeCount:
 def count_node(tables: NodeTables, levels: Sequence[int]) -> NodeCount:
     """Count and price the classes of one node; scratch space is overwritten, tables made are kept."""
     if tables.shortcuts is None:
-        return _count_by_table(tables, rolled(tables, tables.whole, levels))
+        return _count_by_table(tables, roll_up_table(tables, tables.whole, levels))
     table = node_table(tables, tables.shortcuts, levels)
     return _count_by_cube(tables, table) if isinstance(table, Cube) else _count_by_table(tables, table)
 

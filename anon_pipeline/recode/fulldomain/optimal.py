@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from anon_pipeline.recode.fulldomain.cover import Cover, cover, likely
-from anon_pipeline.recode.fulldomain.fast.order import queued
+from anon_pipeline.recode.fulldomain.fast.order import queue_nodes
 from anon_pipeline.recode.fulldomain.scan import Scan
 from anon_pipeline.recode.fulldomain.search import NodeScore, Search, count, no_node_error
 
@@ -55,7 +55,7 @@ def _probe(scan: Scan, known: Cover) -> None:
 def by_promise(scan: Scan, known: Cover) -> Iterator[int]:
     """Give the node that promises to close most open nodes, again and again, until none is open.
 
-    All promises are looked at again after every count; `fast.order.queued` looks at few.
+    All promises are looked at again after every count; `fast.order.queue_nodes` looks at few.
     """
     while True:
         promised = scan.promises(known)
@@ -89,7 +89,7 @@ def optimal(search: Search) -> NodeScore:
     scan.learn_all(known)
     if not known.guess.cells:
         _probe(scan, known)
-    for index in by_promise(scan, known) if search.tables.shortcuts is None else queued(scan, known):
+    for index in by_promise(scan, known) if search.tables.shortcuts is None else queue_nodes(scan, known):
         scan.look(index)
         scan.learn(known, index)
     if scan.best is None:

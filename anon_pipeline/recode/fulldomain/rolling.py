@@ -21,7 +21,7 @@ def parts(rows: int, of: int) -> list[tuple[int, int]]:
     return [(begin, min(begin + of, rows)) for begin in range(0, rows, of)]
 
 
-def rolled(tables: NodeTables, below: NodeTable, levels: Sequence[int]) -> NodeTable:
+def roll_up_table(tables: NodeTables, below: NodeTable, levels: Sequence[int]) -> NodeTable:
     """Make the table of a node from that of a node below it.
 
     Args:

@@ -97,7 +97,7 @@ class Memory:
         """Tell whether a table was published as that partition, under that id."""
         return any(past.partition == partition and past.may_be(digest, release_id) for past in self.releases)
 
-    def rehashed(self, key: str) -> Memory:
+    def rehash(self, key: str) -> Memory:
         """Return the memory for persons that are hashed under a column and key.
 
         Raises:

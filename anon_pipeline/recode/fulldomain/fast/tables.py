@@ -20,7 +20,7 @@ from anon_pipeline.recode.fulldomain.fast.cubes import Cube, fill_cube, fold_cub
 from anon_pipeline.recode.fulldomain.fast.shortcuts import CELLS_PER_CLASS, KeptTables, Shortcuts, work_of
 from anon_pipeline.recode.fulldomain.layout import NodeTables
 from anon_pipeline.recode.fulldomain.node_table import NodeTable
-from anon_pipeline.recode.fulldomain.rolling import rolled
+from anon_pipeline.recode.fulldomain.rolling import roll_up_table
 
 _SPREAD: Final = 4  # cells for a class of the table that a cube is filled from, at most
 _STONE: Final = 16  # times fewer cells of a cube that is made on the way
@@ -96,7 +96,7 @@ def _step(tables: NodeTables, own: Shortcuts, here: NodeTable, wanted: _Levels) 
     if rows > _STEPPED and len(changed) > 1:
         widest = max(changed, key=partial(_gain, own, here.levels, wanted))
         target = (*here.levels[:widest], wanted[widest], *here.levels[widest + 1 :])
-    found = rolled(tables, here, target)
+    found = roll_up_table(tables, here, target)
     if rows <= _FEW or (target is wanted and 2 * len(found.sizes) >= rows):
         return found
     copied = NodeTable(found.levels, found.keys.copy(), found.sizes.copy(), found.histograms)
