@@ -19,7 +19,7 @@ import yaml
 from packaging.requirements import Requirement
 
 from anon_pipeline.base.errors import AnonPipelineError, error_words
-from anon_pipeline.catalog.plugins import VARIABLE, allowed, installed
+from anon_pipeline.catalog.plugins import VARIABLE, allowed_names, installed_plugins
 from anon_pipeline.policy.locations import OFF, PRIVATE, Locations
 from anon_pipeline.vault.gitindex import tracked_files
 from anon_pipeline.vault.keys import PREFIX, keys_from
@@ -83,10 +83,10 @@ def examine(locations: Locations, environ: Mapping[str, str] | None = None) -> t
         A finding for each check, in the table's order. A check that cannot look fails.
     """
     place = Place(locations, os.environ if environ is None else environ)
-    return tuple(_finding(check, place) for check in CHECKS)
+    return tuple(_make_finding(check, place) for check in CHECKS)
 
 
-def _finding(check: Check, place: Place) -> Finding:
+def _make_finding(check: Check, place: Place) -> Finding:
     """Make one check; what stops it is its finding."""
     try:
         found = check.find(place)
@@ -140,7 +140,7 @@ def _is_installed(name: str) -> bool:
 
 def _plugins(_: Place) -> Found:
     """Compare the plugins that are allowed with those that are installed."""
-    listed, there = allowed(), {plugin.name for plugin in installed()}
+    listed, there = allowed_names(), {plugin.name for plugin in installed_plugins()}
     missing = [name for name in listed if name not in there]
     if missing:
         return Found("fail", f"not installed: {', '.join(missing)}", f"Install them, or change {VARIABLE}.")

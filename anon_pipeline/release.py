@@ -136,7 +136,7 @@ def anonymize(
         key = hashing_key(policy, folder=folder)
     known = memory
     if policy.record_key is not None:
-        known = (memory or Memory.empty()).rehashed(memory_key(policy, key))
+        known = (memory or Memory.empty()).rehash(memory_key(policy, key))
         memory = None if memory is None else known
     with private_stage("population"):
         population = read_population(policy, folder=folder, hierarchies=folder)
@@ -210,12 +210,12 @@ def make_release(  # noqa: PLR0913 - two are deprecated
     observe(Step("source"))
     with private_stage("source"):
         frame = read_source(policy, folder=locations.sources, partition=partition)
-    memory = None if archive is None else _read(archive, booked, partition)
+    memory = None if archive is None else _read_memory(archive, booked, partition)
     where, entropy = Where(None, policy.name, partition), system_entropy()
     means = Means(
         locations.hierarchies, key, entropy, opens=opened, memory=memory, observe=observe, where=where
     )
-    with opened.failing():
+    with opened.fail_on_error():
         chain: Chain = run(policy, frame, means, **_before_noise(policy, locations.hierarchies))
         observe(Step("gate"))
         with private_stage("published"):
@@ -288,9 +288,9 @@ def _refuse_identifiers(policy: Policy, hierarchies: Path, deidentified: Staged)
         raise GateRefused(f"{lines}\nNo noise was drawn, and no ε was spent.")
 
 
-def _read(archive: Archive, booked: Booking, partition: str | None) -> Memory:
+def _read_memory(archive: Archive, booked: Booking, partition: str | None) -> Memory:
     """Return what was published before, as the ledger counts it."""
     with private_stage("memory"), archive.alone():
         memory = archive.read(partition)
     with private_stage("ledger"):
-        return booked.counted(memory)
+        return booked.only_booked(memory)

@@ -62,13 +62,13 @@ def warm_up(policies: Iterable[Policy] = (), *, observe: Observer = ignore) -> i
     """
     begun = 0
 
-    def told(count: int) -> None:
+    def tell(count: int) -> None:
         nonlocal begun
         begun = count
         observe(Progress("compiling", count))
 
     frame = patients(_RECORDS)
-    with compilations_told(told):
+    with compilations_told(tell):
         for rehearsal in dict.fromkeys(_rehearsals(tuple(policies))):
             observe(Step(f"{rehearsal.recoder}, {rehearsal.mechanism}, {rehearsal.loss}"))
             policy = _policy(rehearsal)
@@ -95,7 +95,7 @@ def _rehearsals(policies: tuple[Policy, ...]) -> Iterator[Rehearsal]:
             yield Rehearsal(mechanism=column.mechanism, several=False)
 
 
-def _written() -> dict[str, Any]:
+def _read_policy() -> dict[str, Any]:
     """Read the policy of rehearsals, and what changes of it."""
     text = (resources.files(__package__) / "warming.yaml").read_text(encoding="utf-8")
     written: dict[str, Any] = yaml.safe_load(text)
@@ -104,7 +104,7 @@ def _written() -> dict[str, Any]:
 
 def _policy(rehearsal: Rehearsal) -> Policy:
     """Write the policy of a rehearsal."""
-    written = _written()
+    written = _read_policy()
     attributes, category = written["attributes"], CATEGORY_MECHANISMS.get(rehearsal.mechanism)
     columns = attributes["columns"]
     if RECODERS[rehearsal.recoder].misfit(Fit(generalized=5, numeric=1, ordered_limits=1)):

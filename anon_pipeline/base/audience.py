@@ -67,7 +67,7 @@ CURATORS = Number(("originals",))
 _KEY = "number"
 
 
-def marked(number: Number | Mapping[str, Number]) -> dict[str, Number | Mapping[str, Number]]:
+def number_field(number: Number | Mapping[str, Number]) -> dict[str, Number | Mapping[str, Number]]:
     """Return the metadata of a dataclass field that declares it; of one with parts, each of them by name."""
     return {_KEY: number}
 

@@ -49,7 +49,7 @@ def canonical_form(frame: pd.DataFrame) -> Canonical:
     sha = hashlib.sha256(str(len(frame)).encode())
     codes = []
     for name, column in frame.items():
-        ranks, distinct = _coded(column)
+        ranks, distinct = _rank_values(column)
         codes.append(ranks)
         sha.update(digest_column(str(name), distinct).encode())
     order = np.arange(len(frame)) if not codes or not len(frame) else sorted_places(*pack_columns(codes))
@@ -60,7 +60,7 @@ def canonical_form(frame: pd.DataFrame) -> Canonical:
     return Canonical(places, sha.hexdigest())
 
 
-def _coded(column: pd.Series) -> tuple[NDArray[np.int64], pa.Array | pa.ChunkedArray]:
+def _rank_values(column: pd.Series) -> tuple[NDArray[np.int64], pa.Array | pa.ChunkedArray]:
     """Return the rank of each value among the distinct ones, from 1 on, 0 where it is missing; and these."""
     values = to_arrow(column)
     if pa.types.is_dictionary(values.type):

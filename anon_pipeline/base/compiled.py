@@ -82,7 +82,7 @@ def _sources(function: Callable[..., Any]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _kept(compiled: Any, holder: Any, attribute: str) -> Any:
+def _use_cache(compiled: Any, holder: Any, attribute: str) -> Any:
     """Let a compiled function keep its code by `_CacheFile`."""
     compiled.made_of = _sources(holder.py_func)
     own = getattr(holder, attribute)
@@ -115,13 +115,13 @@ def kernel(function: _Function) -> _Function:
         function: of a module; the kernels that it calls are made before, or are of the same module.
     """
     compiled: Any = njit(cache=True, nogil=True)(function)
-    return compiled if compiled is function else _of_plain_types(_kept(compiled, compiled, "_cache"))
+    return compiled if compiled is function else _of_plain_types(_use_cache(compiled, compiled, "_cache"))
 
 
 def elementwise(function: _Function) -> _Function:
     """Compile a function of single numbers, as `kernel` does, and apply it to each number of arrays."""
     compiled: Any = vectorize(cache=True)(function)
-    return _kept(compiled, compiled._dispatcher, "cache")
+    return _use_cache(compiled, compiled._dispatcher, "cache")
 
 
 class _Counter(event.Listener):

@@ -79,7 +79,7 @@ def make_folder(folder: Path) -> None:
     make_folder(folder.parent)
     with disk().point("make folder"):
         folder.mkdir(mode=0o755, exist_ok=True)
-    with disk().point("sync parent folder"), _opened(folder.parent) as handle:
+    with disk().point("sync parent folder"), _open_folder(folder.parent) as handle:
         getattr(os, "fdatasync", os.fsync)(handle)
 
 
@@ -112,7 +112,7 @@ def replace_file(path: Path, data: bytes | memoryview, *, mode: int, what: str) 
         with contextlib.suppress(OSError):  # the first error is the one to tell
             part.unlink(missing_ok=True)
         raise
-    with disk().point(f"sync folder of {what}"), _opened(path.parent) as folder:
+    with disk().point(f"sync folder of {what}"), _open_folder(path.parent) as folder:
         os.fsync(folder)
 
 
@@ -123,7 +123,7 @@ def clear_parts(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def _opened(folder: Path) -> Iterator[int]:
+def _open_folder(folder: Path) -> Iterator[int]:
     handle = os.open(folder, os.O_RDONLY)
     try:
         yield handle

@@ -71,7 +71,7 @@ def _problems(got: Sequence[str], declared: Sequence[str]) -> Iterator[str]:
             "Is there a header line?"
         )
         return
-    yield from _repeated(got, set(declared))
+    yield from _repeated_names(got, set(declared))
     for one, other in alike:
         undeclared, lacking = [n for n in undeclared if n != other], [n for n in lacking if n != one]
         yield (
@@ -79,7 +79,9 @@ def _problems(got: Sequence[str], declared: Sequence[str]) -> Iterator[str]:
             f"looks like {escape(one)}. Write it in the same way in both."
         )
     for pair in look_alikes(dict.fromkeys(got)):
-        one, other = (_told(name, got, declared) for name in sorted(pair, key=lambda n: n not in declared))
+        one, other = (
+            _name_or_place(name, got, declared) for name in sorted(pair, key=lambda n: n not in declared)
+        )
         yield f"columns must not look alike, got {one} and {other}"
     if len(undeclared) == len(lacking) == 1 and len(got) == len(set(got)):
         yield (
@@ -99,7 +101,7 @@ def _problems(got: Sequence[str], declared: Sequence[str]) -> Iterator[str]:
         yield f"columns of the policy must be in the data, not there: {', '.join(lacking)}"
 
 
-def _repeated(got: Sequence[str], declared: set[str]) -> Iterator[str]:
+def _repeated_names(got: Sequence[str], declared: set[str]) -> Iterator[str]:
     twice = {name for name in got if got.count(name) > 1}
     if known := sorted(twice & declared):
         yield f"columns must be named once, got twice: {', '.join(map(escape, known))}"
@@ -108,5 +110,5 @@ def _repeated(got: Sequence[str], declared: set[str]) -> Iterator[str]:
         yield f"columns must be named once, got equal names in the places {places(where)}"
 
 
-def _told(name: str, got: Sequence[str], declared: Sequence[str]) -> str:
+def _name_or_place(name: str, got: Sequence[str], declared: Sequence[str]) -> str:
     return escape(name) if name in declared else f"a name in place {got.index(name) + 1}"

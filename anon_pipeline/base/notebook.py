@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup
 
-__all__ = ["CURATOR", "embedded", "paragraph", "shown", "tabular"]
+__all__ = ["CURATOR", "image", "object_html", "paragraph", "tabular"]
 
 CURATOR = (
     "For the curator: exact numbers, not for publication. A notebook keeps its output; clear it before you "
@@ -42,7 +42,7 @@ def paragraph(text: str, *, strong: bool = False) -> Markup:
     return (Markup("<p><strong>{}</strong></p>") if strong else Markup("<p>{}</p>")).format(text)
 
 
-def embedded(picture: str, words: str) -> Markup:
+def image(picture: str, words: str) -> Markup:
     """Write an SVG as an image of its own, so that its style does not change that of the notebook.
 
     Args:
@@ -56,7 +56,7 @@ def embedded(picture: str, words: str) -> Markup:
     return Markup('<p><img alt="{}" src="data:image/svg+xml;base64,{}"></p>').format(words, data)
 
 
-def shown(title: str, parts: Iterable[Markup], *, note: str = CURATOR) -> str:
+def object_html(title: str, parts: Iterable[Markup], *, note: str = CURATOR) -> str:
     """Put the parts of an object's picture together, under its name; last whom it is for."""
     small = Markup("<p><small>{}</small></p>").format(note)
     return str(

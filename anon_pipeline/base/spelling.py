@@ -113,7 +113,7 @@ def skeleton(name: str) -> str:
 def to_latin(name: str) -> str:
     """Write letters as the Latin ones that they look like; without what is not seen."""
     shown = unicodedata.normalize("NFKC", name.translate(_CONFUSABLE))
-    return "".join(char for char in shown if _seen(char)).translate(_CONFUSABLE)
+    return "".join(char for char in shown if _is_visible(char)).translate(_CONFUSABLE)
 
 
 def _looks(name: str) -> tuple[tuple[str, str], ...]:
@@ -127,7 +127,7 @@ def _looks(name: str) -> tuple[tuple[str, str], ...]:
     return ("folded", folded), ("skeleton", skeleton(name)), ("shape", " ".join(shape.split()))
 
 
-def _seen(char: str) -> bool:
+def _is_visible(char: str) -> bool:
     variation = "\ufe00" <= char <= "\ufe0f" or "\U000e0100" <= char <= "\U000e01ef"
     return not (unicodedata.category(char) == "Cf" or char in _UNSEEN or variation)
 

@@ -154,9 +154,9 @@ def arrow_codes(column: pd.Series) -> tuple[NDArray[np.int64], pa.LargeStringArr
     Numbers and dates are told apart before they are written, so that each is written once.
     """
     if isinstance(column.dtype, pd.StringDtype):
-        return _encoded(pa.array(column, type=pa.large_string()))
+        return _encode(pa.array(column, type=pa.large_string()))
     if not _written_alike(column):
-        return _encoded(pa.array(to_texts(column), type=pa.large_string()))
+        return _encode(pa.array(to_texts(column), type=pa.large_string()))
     codes, values = pd.factorize(column, use_na_sentinel=False)
     again, texts = arrow_codes(to_texts(pd.Series(values, dtype=column.dtype)))
     return again[codes], texts
@@ -172,7 +172,7 @@ def text_ranks(column: pd.Series) -> NDArray[np.int64]:
     return ranks[codes]
 
 
-def _encoded(texts: pa.Array | pa.ChunkedArray) -> tuple[NDArray[np.int64], pa.LargeStringArray]:
+def _encode(texts: pa.Array | pa.ChunkedArray) -> tuple[NDArray[np.int64], pa.LargeStringArray]:
     """Number texts, missing ones as one of them; and return each once."""
     whole = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
     encoded = whole.dictionary_encode(null_encoding="encode")

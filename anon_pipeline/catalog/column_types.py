@@ -40,7 +40,7 @@ _ALL = (
     ColumnType("integer", "a whole number", "anon_pipeline.sources.typed:integers", _SIGNS, numeric=True),
     ColumnType("date", "a date", "anon_pipeline.sources.typed:dates", frozenset({"format"}), temporal=True),
     ColumnType("boolean", "true or false", "anon_pipeline.sources.typed:booleans"),
-    ColumnType("auto", "of one kind", "anon_pipeline.sources.typed:inferred", _SIGNS | {"format"}),
+    ColumnType("auto", "of one kind", "anon_pipeline.sources.typed:infer", _SIGNS | {"format"}),
 )
 COLUMN_TYPES: Mapping[str, ColumnType] = MappingProxyType({one.name: one for one in _ALL})
 TEXT_TYPE = next(one.name for one in _ALL if one.keeps_texts)

@@ -73,18 +73,18 @@ class _Added:
     entry: Any
 
 
-def allowed() -> tuple[str, ...]:
+def allowed_names() -> tuple[str, ...]:
     """Return the names of the distributions that the deployment allows, each once."""
-    listed = (normalized(name) for name in os.environ.get(VARIABLE, "").split(","))
+    listed = (normal_name(name) for name in os.environ.get(VARIABLE, "").split(","))
     return tuple(dict.fromkeys(name for name in listed if name))
 
 
-def normalized(name: str) -> str:
+def normal_name(name: str) -> str:
     """Write the name of a distribution as package indexes do (PEP 503)."""
     return re.sub(r"[-_.]+", "-", name.strip()).lower()
 
 
-def installed() -> tuple[Plugin, ...]:
+def installed_plugins() -> tuple[Plugin, ...]:
     """Return all plugins that are installed, allowed or not; none of their code is imported."""
     found: dict[str, Plugin] = {}
     for plugin in map(_plugin, metadata.distributions()):
@@ -93,13 +93,13 @@ def installed() -> tuple[Plugin, ...]:
     return tuple(found[name] for name in sorted(found))
 
 
-def loaded() -> tuple[Plugin, ...]:
+def loaded_plugins() -> tuple[Plugin, ...]:
     """Return the plugins whose entries are in the tables, in the order in which they are allowed.
 
     Raises:
         PluginError: see `table_of`.
     """
-    return tuple(_loaded())
+    return tuple(_load())
 
 
 def table_of(
@@ -116,7 +116,7 @@ def table_of(
     """
     table: dict[str, Any] = {entry.name: entry for entry in own}  # type: ignore[attr-defined]
     owners = dict.fromkeys((*taken, *table), "anon-pipeline")
-    for added in (one for entries in _loaded().values() for one in entries[group]):
+    for added in (one for entries in _load().values() for one in entries[group]):
         if added.name in owners:
             raise PluginError(
                 f"the plugin {added.plugin} must not use the name {added.name} in {_PREFIX}{group}: it is of "
@@ -133,7 +133,7 @@ _REMOVE = f"Correct the plugin, or remove it from {VARIABLE}."
 
 def _plugin(distribution: metadata.Distribution) -> Plugin:
     points = (f"{point.group.removeprefix(_PREFIX)}.{point.name}" for point in _points(distribution))
-    return Plugin(normalized(distribution.name or ""), distribution.version, tuple(sorted(points)))
+    return Plugin(normal_name(distribution.name or ""), distribution.version, tuple(sorted(points)))
 
 
 def _points(distribution: metadata.Distribution) -> list[metadata.EntryPoint]:
@@ -142,12 +142,12 @@ def _points(distribution: metadata.Distribution) -> list[metadata.EntryPoint]:
 
 
 @cache
-def _loaded() -> Mapping[Plugin, Mapping[str, tuple[_Added, ...]]]:
+def _load() -> Mapping[Plugin, Mapping[str, tuple[_Added, ...]]]:
     """Import the entries of all allowed plugins, by group."""
-    return {plugin: _entries(plugin, points) for plugin, points in map(_found, allowed())}
+    return {plugin: _entries(plugin, points) for plugin, points in map(_find, allowed_names())}
 
 
-def _found(name: str) -> tuple[Plugin, list[metadata.EntryPoint]]:
+def _find(name: str) -> tuple[Plugin, list[metadata.EntryPoint]]:
     try:
         distribution = metadata.distribution(name)
     except (metadata.PackageNotFoundError, ValueError):

@@ -74,7 +74,7 @@ def init(  # noqa: PLR0913 - the options of a command
         found, frame = profile_file(data)
     refuse_edited(found, place, root)
     if not silent:
-        found = replace(found, proposals=tuple(_asked(ctx, found)))
+        found = replace(found, proposals=tuple(_ask_all(ctx, found)))
         refuse_edited(found, place, root)
     with Progress() as progress:
         fitted = fit(found, frame, place, observe=progress)
@@ -91,7 +91,7 @@ def _root(policy_file: Path, project: Path | None) -> Path:
     return project.absolute() if project is not None else project_root(policy_file)
 
 
-def _asked(ctx: click.Context, found: Profile) -> list[Proposal]:
+def _ask_all(ctx: click.Context, found: Profile) -> list[Proposal]:
     """Ask about each column with a question; whatever the answer, the question does not stay."""
     looks = {look.seen.name: look for look in found.looks}
     if found.questions:

@@ -111,7 +111,7 @@ def _spec(look: Look, options: dict[str, Any]) -> tuple[Any, Path, list[str]]:
         return Table(table=options["table"].name), options["table"].parent, []
     if options["policy_file"] is not None:
         return (*_of_policy(look.seen.name, options["policy_file"]), [])
-    return _proposed(look, options["target"])
+    return _propose(look, options["target"])
 
 
 def _of_policy(name: str, policy_file: Path) -> tuple[Any, Path]:
@@ -124,7 +124,7 @@ def _of_policy(name: str, policy_file: Path) -> tuple[Any, Path]:
     return spec, locations.hierarchies
 
 
-def _proposed(look: Look, target: Path | None) -> tuple[Any, Path, list[str]]:
+def _propose(look: Look, target: Path | None) -> tuple[Any, Path, list[str]]:
     """Propose a hierarchy, say what a policy says of it, and write its table where it is asked for."""
     import json  # noqa: PLC0415
 

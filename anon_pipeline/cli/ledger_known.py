@@ -60,7 +60,7 @@ def adopt(
 
         archive = VaultArchive(policy, locations)
         with archive.alone():
-            memory = archive.kept()
+            memory = archive.read_kept()
     largest = None if epsilon is None else exact_fraction(epsilon)
     entered = adopt_releases(booked, policy, memory, dataset=dataset, epsilon=largest)
     if as_json:

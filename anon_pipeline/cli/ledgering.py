@@ -37,7 +37,7 @@ def list_(dataset: str | None, as_json: bool, project: Path | None) -> None:
     from anon_pipeline.ledger.budget import release_states  # noqa: PLC0415
 
     book = _open_ledger(project)
-    events, broken = book.verified()
+    events, broken = book.read_and_verify()
     if broken is not None:
         click.echo(
             f"warning: the chain is broken at event {broken.seq}. Run anon-pipeline ledger verify.", err=True
@@ -66,7 +66,7 @@ def list_(dataset: str | None, as_json: bool, project: Path | None) -> None:
 def verify(contains: str | None, as_json: bool, project: Path | None) -> None:
     """Verify the hash chain; exit with 1 where it breaks."""
     book = _open_ledger(project)
-    events, broken = book.verified(contains=contains)
+    events, broken = book.read_and_verify(contains=contains)
     if as_json:
         last = events[-1].hash if events and broken is None else None
         at = None if broken is None else broken.seq
@@ -127,7 +127,7 @@ def close(
     from anon_pipeline.ledger.fence import close as close_as_failed  # noqa: PLC0415
 
     book = _open_ledger(project, policy_file)
-    if state == "failed" and not _fitting(book, release_id):
+    if state == "failed" and not _states_beginning(book, release_id):
         unbooked = _given_up(book, release_id, policy_file, project)
         if unbooked is not None:
             said = (
@@ -145,7 +145,7 @@ def close(
     if state == "published":
         if found.begun is None:
             raise InputError(f"{full} cannot have been published: its writing never began")
-        book.published(full, found.begun)
+        book.enter_published(full, found.begun)
         _forget(full, policy_file, project)
     else:
         forced = not refused and refuse_unless_ended(found, force=force)
@@ -238,7 +238,7 @@ def _given_up(book: Ledger, beginning: str, policy_file: Path | None, project: P
     return give_up_unbooked(book, locations_of(policy_file or Path("policy.yaml"), project), beginning)
 
 
-def _fitting(book: Ledger, beginning: str) -> list[State]:
+def _states_beginning(book: Ledger, beginning: str) -> list[State]:
     from anon_pipeline.ledger.budget import release_states  # noqa: PLC0415
 
     return [state for key, state in release_states(book.events()).items() if key.startswith(beginning)]
@@ -247,7 +247,7 @@ def _fitting(book: Ledger, beginning: str) -> list[State]:
 def _state(book: Ledger, beginning: str) -> State:
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
 
-    fitting = _fitting(book, beginning)
+    fitting = _states_beginning(book, beginning)
     if not fitting:
         raise InputError(f"no release id begins with {beginning!r}. Run anon-pipeline ledger list.")
     if len(fitting) > 1:

@@ -16,9 +16,9 @@ def plugins(as_json: bool) -> None:
     ANON_PIPELINE_PLUGINS names the allowed packages, separated by commas. Default: none. No other plugin is
     imported. An allowed plugin that cannot be used is an error.
     """
-    from anon_pipeline.catalog.plugins import VARIABLE, allowed, installed  # noqa: PLC0415
+    from anon_pipeline.catalog.plugins import VARIABLE, allowed_names, installed_plugins  # noqa: PLC0415
 
-    listed, found = allowed(), installed()
+    listed, found = allowed_names(), installed_plugins()
     if as_json:
         rows = [
             {"name": one.name, "version": one.version, "kinds": [*one.kinds], "allowed": one.name in listed}

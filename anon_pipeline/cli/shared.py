@@ -107,13 +107,13 @@ class Progress:
 
         if self._console.is_terminal:
             self._open.enter_context(self._bars)
-        self._open.enter_context(compilations_told(self._compiling))
+        self._open.enter_context(compilations_told(self._show_compiling))
         return self
 
     def __exit__(self, *_: object) -> None:
         self._open.close()
 
-    def _compiling(self, begun: int) -> None:
+    def _show_compiling(self, begun: int) -> None:
         """Say how many kernels are compiled: of each on a terminal, else of the first and every tenth."""
         from anon_pipeline.base.observer import Progress as Far  # noqa: PLC0415
 
@@ -187,7 +187,7 @@ def print_report(
 
     rows = []
     for v in report.verdicts:
-        value = v.seen(at_hand=at_hand) if at_hand or report.passed else None
+        value = v.value_seen(at_hand=at_hand) if at_hand or report.passed else None
         shown = v.measured if exact else "" if value is None else f"{value:.6g}"
         rows.append(
             (v.limit, shown, demanded_by(v), f"{v.status}: {v.reason}" if v.reason else str(v.status))

@@ -86,13 +86,13 @@ def tune(
 
     policy = load_policy(policy_file)
     check_partition(policy, options["partition"])
-    found = _tuned(policy, policy_file, options)
+    found = _tune(policy, policy_file, options)
     if not as_json:
         _print(found, f"Tuning of {policy.name}, {found.records:,} records")
         for line in describe(found):
             click.echo(line)
     written = _write(found, policy, csv_file, map_file)
-    changed = options["applies"] and _applied(policy_file, policy, found)
+    changed = options["applies"] and _apply(policy_file, policy, found)
     if as_json:
         echo_json({"release": policy.name, **as_document(found), "written": written, "applied": changed})
     else:
@@ -106,26 +106,26 @@ def tune(
         ctx.exit(_INFEASIBLE)
 
 
-def _applied(policy_file: Path, policy: Policy, found: Tuning) -> bool:
+def _apply(policy_file: Path, policy: Policy, found: Tuning) -> bool:
     """Write the recommended values into the policy, if there are any; return whether that changed it."""
     from anon_pipeline.tuning.apply import apply  # noqa: PLC0415
 
     return found.recommended is not None and apply(policy_file, policy, found.recommended.choice)
 
 
-def _tuned(policy: Policy, policy_file: Path, options: dict[str, Any]) -> Tuning:
+def _tune(policy: Policy, policy_file: Path, options: dict[str, Any]) -> Tuning:
     from anon_pipeline.base.observer import Step  # noqa: PLC0415
     from anon_pipeline.tuning.tune import source_of, tune_confined  # noqa: PLC0415
 
     locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
-    grid = _grid(policy, options, left=_left(policy, locations, options))
+    grid = _grid(policy, options, left=_remaining_epsilon(policy, locations, options))
     with Progress() as progress:
         progress(Step("source"))
         frame = source_of(policy, locations, partition=options["partition"])
         return tune_confined(policy, frame, grid, hierarchies=locations.hierarchies, observe=progress)
 
 
-def _left(policy: Policy, locations: Locations, options: dict[str, Any]) -> float:
+def _remaining_epsilon(policy: Policy, locations: Locations, options: dict[str, Any]) -> float:
     """Return the ε that the policy's budget has left, and say so where that is less than its ε."""
     from anon_pipeline.publish.accounts import remaining_epsilon  # noqa: PLC0415
 

@@ -97,7 +97,7 @@ def status(project: Path, place: str | None, key_names: str, as_json: bool) -> N
     from anon_pipeline.vault.keys import keys_from  # noqa: PLC0415
 
     keys, store = keys_from(prefix=key_names), _store(project, place)
-    found, tracked = survey(store), _tracked(store)
+    found, tracked = survey(store), _count_tracked(store)
     if as_json:
         counts = {"plain": found.plain, "unfinished": found.unfinished, "other": found.other}
         current = None if keys.current is None else keys.current.id
@@ -242,7 +242,7 @@ def new_people(policy_file: Path, project: Path | None, allow_outside: bool, as_
         click.echo(f"{policy.name}: releases before 0.2 whose people need not be recognized: {releases}")
 
 
-def _tracked(store: Store) -> int:
+def _count_tracked(store: Store) -> int:
     from anon_pipeline.vault.gitindex import tracked_files  # noqa: PLC0415
     from anon_pipeline.vault.local import LocalStore  # noqa: PLC0415
 

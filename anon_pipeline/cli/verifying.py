@@ -75,7 +75,7 @@ def verify(
         print_report(report, f"{release.name}, checked", at_hand=True)
         if found.in_part:
             click.echo(_IN_PART)
-        _print_unverified(found.unverified, _recorded(release))
+        _print_unverified(found.unverified, _recorded_limits(release))
         unmeasured = ", ".join(verdict.limit for verdict in report.with_status(Status.UNMEASURED))
         if unmeasured:
             click.echo(f"Not verified: {unmeasured}.")
@@ -128,7 +128,7 @@ def _print_unverified(leaves: Iterable[Unverified], recorded: Sequence[str]) -> 
     """Print the leaves of the manifest that nothing vouches for, by what it would take."""
     by_reason: dict[str, list[str]] = {}
     for leaf in leaves:
-        by_reason.setdefault(leaf.why, []).append(_named(leaf.path, recorded))
+        by_reason.setdefault(leaf.why, []).append(_name_verdict(leaf.path, recorded))
     rows = [
         (why, ", ".join(paths) if len(paths) <= _MANY else f"{len(paths)} (--json lists them)")
         for why, paths in by_reason.items()
@@ -137,7 +137,7 @@ def _print_unverified(leaves: Iterable[Unverified], recorded: Sequence[str]) -> 
         print_table(("because", "leaves"), rows, title="Not verifiable in the manifest")
 
 
-def _recorded(release: Path) -> list[str]:
+def _recorded_limits(release: Path) -> list[str]:
     """Return the names of the limits whose verdicts a manifest has, in its order."""
     from anon_pipeline.publish.manifest import MANIFEST  # noqa: PLC0415
     from anon_pipeline.publish.release_files import manifest_of  # noqa: PLC0415
@@ -148,7 +148,7 @@ def _recorded(release: Path) -> list[str]:
     return [str(one.get("limit")) if isinstance(one, dict) else "" for one in verdicts]
 
 
-def _named(path: str, recorded: Sequence[str]) -> str:
+def _name_verdict(path: str, recorded: Sequence[str]) -> str:
     """Name the limit of a verdict in place of its position in the manifest.
 
     >>> _named("gate.verdicts.1.status", ["k", "linking_risk"]), _named("made_at", [])

@@ -56,14 +56,14 @@ class Form:
 
     def fits(self, candidate: str) -> bool:
         """Tell whether a candidate is an identifier; what the check cannot read is none."""
-        return _told(self.valid, candidate)
+        return _answer(self.valid, candidate)
 
     def is_candidate(self, candidate: str) -> bool:
         """Tell whether chance may make a text of the shape valid."""
-        return _told(self.counts, candidate)
+        return _answer(self.counts, candidate)
 
 
-def _told(question: Callable[[str], object] | None, text: str) -> bool:
+def _answer(question: Callable[[str], object] | None, text: str) -> bool:
     try:
         return question is None or bool(question(text))
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):

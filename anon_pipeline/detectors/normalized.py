@@ -9,7 +9,7 @@ from anon_pipeline.base.spelling import to_latin
 from anon_pipeline.detectors.domains import is_host
 
 UNEVEN = r"(?i)[\t\r\n\f\v]|  |\bat [^ ]+ dot |@[^ ]+ dot |[(\[{<] ?(?:at|ät|dot|punkt|@|\.)|&#|&commat|%40"
-"""Expression (RE2) that finds the ASCII texts that `normalized` may change."""
+"""Expression (RE2) that finds the ASCII texts that `normalize` may change."""
 
 _BRACKETS = frozenset("([{<&%")
 _QUOTES = dict.fromkeys("“”„‟″«»", '"')
@@ -29,7 +29,7 @@ class Characters(dict[int, str]):
         return self[code]
 
 
-def normalized(text: str, characters: Characters | None = None) -> str:
+def normalize(text: str, characters: Characters | None = None) -> str:
     """Write a text in one spelling.
 
     Compatible forms are made equal (NFKC), digits of all scripts become ASCII, letters the Latin ones that
@@ -48,10 +48,10 @@ def normalized(text: str, characters: Characters | None = None) -> str:
     text = " ".join(text.split())
     if not _BRACKETS.isdisjoint(text):
         text = _POINT.sub(".", _SIGN.sub("@", text))
-    return _SPOKEN.sub(_written, text) if " dot " in text.lower() else text
+    return _SPOKEN.sub(_with_points, text) if " dot " in text.lower() else text
 
 
-def _written(match: re.Match[str]) -> str:
+def _with_points(match: re.Match[str]) -> str:
     """Write a spoken host with points; words of a sentence about a dot stay as they are."""
     labels = [*re.split(" dot ", match[2], flags=re.IGNORECASE)[:-1], match[3]]
     if match[1] != "@" and not is_host(labels, match.string[match.end() :]):

@@ -47,12 +47,12 @@ def matches(column: pd.Series, allow: Collection[str] = ()) -> dict[str, int]:
     if not looked.promising and not looked.shaped:
         return {}
     for detector in DETECTORS:
-        if detector.name not in allow and (records := _found(detector, looked)):
+        if detector.name not in allow and (records := _count_found(detector, looked)):
             found[detector.name] = records
     return found
 
 
-def _found(detector: Detector, looked: _Looked) -> int:
+def _count_found(detector: Detector, looked: _Looked) -> int:
     """Return how many records hold an identifier of one kind, 0 where the column is not found."""
     hit: set[int] = set()
     for form in detector.forms:
@@ -66,7 +66,7 @@ def _found(detector: Detector, looked: _Looked) -> int:
 def _inside(form: Form, cells: Cells) -> set[int]:
     """Search texts for a form of which one match is enough; places of the texts that have one."""
     candidates, hit = set[int](), set[int]()
-    for place in _promising(form, cells):
+    for place in _promising_places(form, cells):
         texts = [match.group() for match in form.shape.finditer(cells.whole[place])]
         candidates |= {place} if any(map(form.is_candidate, texts)) else set()
         if any(map(form.fits, texts)):
@@ -100,7 +100,7 @@ def _chance(valid: int, candidates: int, share: float) -> float:
     return float(bdtrc(valid - 1, candidates, share))
 
 
-def _promising(form: Form, cells: Cells) -> Iterator[int]:
+def _promising_places(form: Form, cells: Cells) -> Iterator[int]:
     """Yield the places of texts that may hold a form, by a fast look at all of them; of a few, all."""
     if cells.texts is not None and is_short(len(cells.whole)):
         yield from range(len(cells.whole))
@@ -113,7 +113,9 @@ def _columnwise(form: Form, looked: _Looked) -> set[int]:
     """Judge a column by the share of its values that are valid; places of these if it is found."""
     cells, chosen = looked.cells, looked.chosen
     enough = form.tolerated ** len(chosen) <= LEVEL
-    read = {place: spellings.fitting(form) for place, spellings in looked.shaped.items()} if enough else {}
+    read = (
+        {place: spellings.texts_of_form(form) for place, spellings in looked.shaped.items()} if enough else {}
+    )
     candidates = [place for place, texts in read.items() if texts]
     if not candidates or form.tolerated ** len(candidates) > LEVEL:
         return set()  # even if all of them were valid
@@ -126,7 +128,7 @@ def _columnwise(form: Form, looked: _Looked) -> set[int]:
         return set()
     if len(chosen) == len(cells.whole):
         return set(valid)
-    every = ((place, Spellings.of(cell).fitting(form)) for place, cell in enumerate(cells.whole))
+    every = ((place, Spellings.of(cell).texts_of_form(form)) for place, cell in enumerate(cells.whole))
     return {place for place, texts in every if any(map(form.fits, texts))}
 
 

@@ -150,14 +150,14 @@ def read_zip(text: str) -> frozenset[str] | None:
         return None
     digits, hidden = masked.groups()
     if not hidden:
-        return frozenset({digits.zfill(3)}) if len(digits) <= 3 else _hundred(digits)
+        return frozenset({digits.zfill(3)}) if len(digits) <= 3 else _areas_of_hundred(digits)
     shown = digits.zfill(5 - len(hidden)) if len(hidden) < 5 else digits
     if len(shown) > 3:
         return None
     return frozenset({shown}) if len(shown) == 3 else frozenset()
 
 
-def _hundred(digits: str) -> frozenset[str] | None:
+def _areas_of_hundred(digits: str) -> frozenset[str] | None:
     """Return the area of 00000, which stands for areas of few people; any other code shows all digits."""
     return frozenset({"000"}) if digits == "00000" else None
 

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from anon_pipeline.detectors import Form
-from anon_pipeline.detectors.normalized import UNEVEN, Characters, normalized
+from anon_pipeline.detectors.normalized import UNEVEN, Characters, normalize
 
 _SHORT = 16  # so few values are looked at one by one: asking Arrow takes longer
 _LONGEST = 60  # characters of a cell that is an identifier as a whole
@@ -55,7 +55,7 @@ def read_cells(column: pd.Series) -> Cells:
         column: (n,) texts, numbers, categories; missing values are none.
     """
     if len(column) <= _SHORT and isinstance(column.dtype, pd.StringDtype):
-        return _of_texts(*_counted([text for text in column.tolist() if isinstance(text, str)]))
+        return _of_texts(*_count_texts([text for text in column.tolist() if isinstance(text, str)]))
     present = column.dropna()
     if pd.api.types.is_numeric_dtype(present.dtype):
         large = present[(present.abs() >= _SMALLEST) & (present.abs() < _LARGEST)]
@@ -63,10 +63,10 @@ def read_cells(column: pd.Series) -> Cells:
             return Cells([], np.empty(0, np.int64))
         counts = present[present.abs() < _LARGEST].value_counts()
         written = [str(int(value)) if value == int(value) else str(value) for value in counts.index.tolist()]
-        return Cells(_padded(written), counts.to_numpy().astype(np.int64))
+        return Cells(_pad(written), counts.to_numpy().astype(np.int64))
     texts = present.astype("str")
     if len(texts) <= _SHORT:
-        return _of_texts(*_counted(texts.tolist()))
+        return _of_texts(*_count_texts(texts.tolist()))
     counts = texts.value_counts()
     counts = counts[counts > 0]
     return _of_texts(counts.index.to_numpy(object).tolist(), counts.to_numpy().astype(np.int64))
@@ -74,13 +74,13 @@ def read_cells(column: pd.Series) -> Cells:
 
 def _of_texts(texts: list[str], records: NDArray[np.int64]) -> Cells:
     """Normalize different texts; those that are all digits count as numbers."""
-    written = _normalized(texts)
+    written = _normalize_uneven(texts)
     whole = [_WHOLE.sub(r"\1", text) if text.endswith(".0") else text for text in written]
     digits = all(map(_is_number, whole))
-    return Cells(_padded(whole), records) if digits else Cells(written, records, _array(written))
+    return Cells(_pad(whole), records) if digits else Cells(written, records, _array(written))
 
 
-def _counted(texts: Iterable[str]) -> tuple[list[str], NDArray[np.int64]]:
+def _count_texts(texts: Iterable[str]) -> tuple[list[str], NDArray[np.int64]]:
     """Return the different ones of a few texts, and how many records have each."""
     counted = Counter(texts)
     return list(counted), np.fromiter(counted.values(), np.int64, len(counted))
@@ -90,18 +90,18 @@ def _is_number(text: str) -> bool:
     return text.isdigit() and text[0] != "0"
 
 
-def _padded(digits: Sequence[str]) -> list[str]:
+def _pad(digits: Sequence[str]) -> list[str]:
     """Give numbers back the zeros that they began with as texts, if most have one length."""
     longest = max(map(len, digits), default=0)
     most = 2 * sum(len(text) == longest for text in digits) >= len(digits)
     return [text.zfill(longest) for text in digits] if most else list(digits)
 
 
-def _normalized(texts: list[str]) -> list[str]:
+def _normalize_uneven(texts: list[str]) -> list[str]:
     """Normalize those texts that are not in one spelling already."""
     written, characters = list(texts), Characters()
     for place in _uneven(texts):
-        written[place] = normalized(texts[place], characters)
+        written[place] = normalize(texts[place], characters)
     return written
 
 
@@ -144,7 +144,7 @@ class Spellings:
         joined = [text.translate(_AROUND) for text in (*bare, *unlabeled) if not _KNOWN.fullmatch(text)]
         return cls(exact, tuple(compact), tuple(dict.fromkeys(joined)))
 
-    def fitting(self, form: Form) -> list[str]:
+    def texts_of_form(self, form: Form) -> list[str]:
         """Return the spellings that have a form's shape."""
         texts = self.loose if form.loose else self.exact if form.share else self.bare
         return [text for text in texts if form.shape.fullmatch(text)]

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from anon_pipeline.profile.looking import Look
 from anon_pipeline.profile.name_hints import find_hint
-from anon_pipeline.profile.proposals import Proposal, Sure, dropped
+from anon_pipeline.profile.proposals import Proposal, Sure, propose_dropping
 from anon_pipeline.profile.roles import doubts, propose_noise, propose_quasi, propose_sensitive
 
 _SAID = "whoever ran init said so"
@@ -16,7 +16,7 @@ _TAKEN = "whoever ran init took it as proposed"
 
 
 def _left_out(look: Look) -> Proposal:
-    return dropped(look.seen, _SAID, Sure.CERTAIN)
+    return propose_dropping(look.seen, _SAID, Sure.CERTAIN)
 
 
 ANSWERS: Mapping[str, Callable[[Look], Proposal | None]] = MappingProxyType(

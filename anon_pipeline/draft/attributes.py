@@ -138,7 +138,7 @@ def clean_section(profile: Profile, proposals: Sequence[Proposal]) -> dict[str, 
     if profile.layout is None:
         return {}
     anywhere = [text for text in profile.missing_texts if text in profile.missing_anywhere]
-    columns = {p.name: own for p in proposals if not p.dropped and (own := _cleaned(p, anywhere))}
+    columns = {p.name: own for p in proposals if not p.dropped and (own := _cleaning_of(p, anywhere))}
     if not profile.layout.is_text and not any(p.seen.of_texts and not p.dropped for p in proposals):
         return {"columns": columns} if columns else {}  # numbers and days that have a type need no cleaning
     section: dict[str, Any] = {"strip": True}
@@ -146,7 +146,7 @@ def clean_section(profile: Profile, proposals: Sequence[Proposal]) -> dict[str, 
     return section | ({"columns": columns} if columns else {})
 
 
-def _cleaned(proposal: Proposal, anywhere: Sequence[str]) -> dict[str, Any]:
+def _cleaning_of(proposal: Proposal, anywhere: Sequence[str]) -> dict[str, Any]:
     """Return how one column is cleaned, where that differs from the other ones."""
     seen, own = proposal.seen, dict[str, Any]()
     if seen.kind is Kind.NUMBER and seen.number is not None and not seen.number.plain:

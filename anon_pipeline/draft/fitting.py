@@ -134,7 +134,7 @@ def _fit(attempt: _Attempt, usual: Chosen) -> Fitted:
         if not any(isinstance(p.column, Generalize) for p in attempt.proposals):
             raise InputError(_NOTHING)
         try:
-            found = _tuned(attempt, usual)
+            found = _tune(attempt, usual)
         except InputError as error:
             problem = "the table does not hold what the policy says of it"
             if not _leave_out_unread(attempt, error):
@@ -146,7 +146,7 @@ def _fit(attempt: _Attempt, usual: Chosen) -> Fitted:
                 break
             continue
         tuned, problem = found, None
-        rehearsal = _rehearsed(attempt, tuned.chosen)
+        rehearsal = _rehearse(attempt, tuned.chosen)
         if not rehearsal.refused or not _leave_out_refused(attempt, rehearsal):
             break
     attributes = attributes_of(attempt.profile, attempt.proposals, attempt.place, tuned.chosen)
@@ -164,7 +164,7 @@ def _fit(attempt: _Attempt, usual: Chosen) -> Fitted:
     )
 
 
-def _tuned(attempt: _Attempt, usual: Chosen) -> _Tuned | None:
+def _tune(attempt: _Attempt, usual: Chosen) -> _Tuned | None:
     """Choose k and ε; None where no point of the grid passes.
 
     Raises:
@@ -186,7 +186,7 @@ def _tuned(attempt: _Attempt, usual: Chosen) -> _Tuned | None:
     return _Tuned(chosen, ks, found.rule == USEFUL, tuple(found.recommended.expected.drowned))
 
 
-def _rehearsed(attempt: _Attempt, chosen: Chosen) -> Rehearsal:
+def _rehearse(attempt: _Attempt, chosen: Chosen) -> Rehearsal:
     names = [proposal.name for proposal in attempt.proposals]
     return rehearse(attempt.policy(chosen), attempt.frame, names, attempt.folder)
 

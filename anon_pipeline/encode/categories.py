@@ -18,7 +18,7 @@ from anon_pipeline.perturb.category_law import (
     expected_distance,
     flat_domain,
     hierarchy_domain,
-    kept,
+    keep_probabilities,
 )
 from anon_pipeline.perturb.category_sampler import draw_categories
 from anon_pipeline.perturb.grid import from_grid
@@ -120,8 +120,8 @@ def category_facts(policy: Policy) -> dict[str, dict[str, Any]]:
             "mechanism": noise.mechanism,
             "epsilon": float(noise.epsilon),
             "values": len(noise.domain.values),
-            "least_kept": _six(kept(noise).min()),
-            "most_kept": _six(kept(noise).max()),
+            "least_kept": _six(keep_probabilities(noise).min()),
+            "most_kept": _six(keep_probabilities(noise).max()),
             "mean_distance": _six(expected_distance(noise).mean()),
         }
         for name, noise in category_noises(policy).items()

@@ -54,7 +54,7 @@ def accept(frame: pd.DataFrame, policy: Policy) -> pd.DataFrame:
             cast[name] = _cast(series, column)
         except InputError as error:
             problems += error.problems
-        problems += _lacking(series, column)
+        problems += _missing_problems(series, column)
     if problems:
         raise InputError(problems)
     return pd.DataFrame(cast)
@@ -77,7 +77,7 @@ def _cast(series: pd.Series, column: object) -> pd.Series:
     return series if order is None else _known_texts(series, order, must="in the declared order")
 
 
-def _lacking(series: pd.Series, column: object) -> list[str]:
+def _missing_problems(series: pd.Series, column: object) -> list[str]:
     """Say how many values are missing where they are not allowed to."""
     missing = int(series.isna().sum())
     if (

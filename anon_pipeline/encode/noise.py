@@ -82,7 +82,7 @@ def noise_facts(
             "sensitivity": column.sensitivity,
             "resolution": column.resolution,
             "classes_without_noise": int((sensitivity == 0).sum()),
-            **_blunted(
+            **_rounded_facts(
                 column.resolution,
                 originals[:, j],
                 classes,
@@ -94,7 +94,7 @@ def noise_facts(
     return facts
 
 
-def _blunted(
+def _rounded_facts(
     resolution: float,
     originals: NDArray[np.int64],
     classes: EquivalenceClasses,

@@ -35,7 +35,7 @@ def blank_acknowledgements(frame: pd.DataFrame, policy: Policy, today: datetime.
     hashed = hashed_columns(policy.columns)
     for one in policy.acknowledged:
         in_force = one.covers(one.columns, today) and not {*one.columns} <= {*hashed}
-        if in_force and one.share > FREE and _TIMES * _measured(frame, policy, one) < one.share:
+        if in_force and one.share > FREE and _TIMES * _measure(frame, policy, one) < one.share:
             yield (
                 f"{', '.join(one.columns)}: must be acknowledged with a share near what is measured, which "
                 f"is less than half of {one.share:.3g}: it would not lapse when more people are singled out. "
@@ -53,10 +53,10 @@ def holds_for_all(frame: pd.DataFrame, policy: Policy, one: Acknowledged) -> boo
         one: about insensitive columns.
     """
     missing = bool(frame[[*one.columns]].isna().any(axis=None))
-    return not missing and _measured(frame, policy, one) <= one.share
+    return not missing and _measure(frame, policy, one) <= one.share
 
 
-def _measured(frame: pd.DataFrame, policy: Policy, one: Acknowledged) -> float:
+def _measure(frame: pd.DataFrame, policy: Policy, one: Acknowledged) -> float:
     """Return the share that an acknowledgement is about: records that are alone, or different values."""
     codes = combined_codes(frame, one.columns)
     if len(one.columns) == 1 or not {*one.columns} <= {*policy.insensitive}:

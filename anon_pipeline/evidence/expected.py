@@ -99,12 +99,12 @@ class DrawingTable:
         """Return some releases, drawn of a fixed seed and remembered; None where nobody is left."""
         if len(self._drawn) < many:
             entropy = seeded_entropy(_SEED)
-            self._drawn[:] = [self.released(entropy) for _ in range(many)]
+            self._drawn[:] = [self.draw_release(entropy) for _ in range(many)]
         return self._drawn[:many]
 
-    def released(self, entropy: Entropy) -> Drawn | None:
+    def draw_release(self, entropy: Entropy) -> Drawn | None:
         """Draw the noise and leave out whom the policy leaves out; None where nobody is left."""
-        values = self.noise.drawn(entropy)
+        values = self.noise.draw_values(entropy)
         keep = self._keep(self._counts(values))
         return Drawn(self, values[keep], np.flatnonzero(keep)) if keep.any() else None
 
@@ -241,7 +241,7 @@ def _shares(
     """Yield what is measured of each draw, and how many records it releases."""
     entropy = seeded_entropy(_SEED)
     for _ in range(draws):
-        drawn = table.released(entropy)
+        drawn = table.draw_release(entropy)
         if drawn is not None:
             yield measure(drawn), len(drawn.rows)
 
@@ -270,7 +270,7 @@ def mean_linking_risk(evidence: Evidence, policy: Policy, *, whole: Whole | None
         bound = _at_most(evidence, policy, policy.suppress.confidence)
         if bound is not None:
             return Expectation(bound)
-        return _simulated(evidence, policy, whole)
+        return _simulate(evidence, policy, whole)
     behind = _without_refused(evidence, policy)
     if not len(behind.own):
         return Expectation(1.0)
@@ -283,14 +283,14 @@ def mean_linking_risk(evidence: Evidence, policy: Policy, *, whole: Whole | None
     return Expectation(found.risk, found.standard_error, found.draws)
 
 
-def _simulated(evidence: Evidence, policy: Policy, whole: Whole | None) -> Expectation:
+def _simulate(evidence: Evidence, policy: Policy, whole: Whole | None) -> Expectation:
     """Simulate the mean of `measures.linking_risk`, with the originals sorted once."""
     table, draws = _several(evidence, policy, together=True, whole=whole)
     behind, sizes = table.originals, np.bincount(table.labels)
     rows = np.where((behind.labels >= 0)[:, None], behind.grid, 0.0)
-    sought = linking_table(behind.own, rows, labels=behind.labels, sort=behind.tables.sorted)
+    sought = linking_table(behind.own, rows, labels=behind.labels, sort=behind.tables.sorted_classes)
     if draws > _LEAST or sought.table is None:
-        return _mean(table, lambda d: sought.measured(d.values.astype(np.float64), d.rows).risk, draws)
+        return _mean(table, lambda d: sought.measure(d.values.astype(np.float64), d.rows).risk, draws)
     groups, draws = groups_of(sizes)[table.labels], draws_of(sizes, records=_RECORDS)
     linked, of = np.zeros((2, draws, MOST))
     for draw, drawn in enumerate(table.releases(draws)):

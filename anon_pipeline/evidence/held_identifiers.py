@@ -89,7 +89,7 @@ class _Values:
                     self.keys.setdefault((joined,), number)
         self._first = dict(zip(keys.values(), keys, strict=True))
 
-    def telling(self, numbers: Iterable[int]) -> set[int]:
+    def unusual(self, numbers: Iterable[int]) -> set[int]:
         """Return which of some values are nobody else's by chance."""
         return {number for number in numbers if _is_telling(self._first[number])}
 
@@ -127,7 +127,7 @@ def _with_words(texts: pa.LargeStringArray, words: Collection[str]) -> Integers:
     other = texts.is_valid().to_numpy(zero_copy_only=False) & ~plain
     looked = pa.array(sorted(words), type=pa.large_string())
     found = []
-    for chosen, spaced, enough in ((plain, _spaced_ascii, None), (other, _spaced, 1)):
+    for chosen, spaced, enough in ((plain, _spaced_ascii, None), (other, _space_words, 1)):
         places = np.flatnonzero(chosen)
         if len(places):
             lists = pc.ascii_split_whitespace(pc.ascii_trim(spaced(texts.take(pa.array(places))), " "))
@@ -160,7 +160,7 @@ def _spaced_ascii(texts: pa.LargeStringArray) -> pa.LargeStringArray:
     )
 
 
-def _spaced(texts: pa.LargeStringArray) -> pa.LargeStringArray:
+def _space_words(texts: pa.LargeStringArray) -> pa.LargeStringArray:
     """Write texts in small letters, with spaces for signs."""
     plain = pc.replace_substring(pc.utf8_lower(pc.utf8_normalize(texts, form="NFKC")), "ß", "ss")
     return pc.replace_substring_regex(plain, r"[^\pL\pN]+", " ")
@@ -235,4 +235,4 @@ def _holds(codes: Integers, hits: Integers, values: _Values) -> bool:
     chance = float((having[numbers] * showing[cells]).sum()) / max(len(codes), 1)
     if own >= FEWEST and own > _TIMES * chance + _ERRORS * math.sqrt(chance):
         return True
-    return len(values.telling({*numbers.tolist()})) >= FEWEST
+    return len(values.unusual({*numbers.tolist()})) >= FEWEST

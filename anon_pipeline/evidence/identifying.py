@@ -72,19 +72,19 @@ def identifying_columns(
         for name in free_texts(frame, policy, allowed=policy.gate.released_identifiers)
         if name not in singles and (name,) not in held
     ]
-    lines = _unanswered(frame, policy, [(name,) for name in suspected if (name,) not in named], today)
-    telling = _unanswered(frame, policy, list(named), today)
+    lines = _unanswered_sets(frame, policy, [(name,) for name in suspected if (name,) not in named], today)
+    telling = _unanswered_sets(frame, policy, list(named), today)
     alone = [name for columns in (*lines, *telling) for name in columns]
     return [
         *(_alone(policy, name) for name in singles),
-        *_hashed(frame, policy, today),
+        *_hash_messages(frame, policy, today),
         *(
-            _holding(policy, columns, held[columns], today)
-            for columns in _unanswered(frame, policy, list(held), today)
+            _holding_message(policy, columns, held[columns], today)
+            for columns in _unanswered_sets(frame, policy, list(held), today)
         ),
-        *(_free(policy, columns, today) for columns in _unanswered(frame, policy, free, today)),
-        *(_following(policy, name, today) for (name,) in lines),
-        *(_telling(policy, columns, named[columns], today) for columns in telling),
+        *(_free(policy, columns, today) for columns in _unanswered_sets(frame, policy, free, today)),
+        *(_following_message(policy, name, today) for (name,) in lines),
+        *(_name_message(policy, columns, named[columns], today) for columns in telling),
         *_together(frame, policy, names, alone, today=today, budget=budget),
         *blank_acknowledgements(frame, policy, today),
     ]
@@ -97,7 +97,7 @@ def allowed_share(policy: Policy, names: Sequence[str], days: Sequence[datetime.
         names: of insensitive columns.
         days: on one of which what is acknowledged of them must hold.
     """
-    held = [_acknowledged(policy, names, day) or 0.0 for day in days]
+    held = [_acknowledged_share(policy, names, day) or 0.0 for day in days]
     return max([policy.gate.released_identifiers, *held])
 
 
@@ -117,7 +117,7 @@ def _alone(policy: Policy, name: str) -> str:
     )
 
 
-def _holding(policy: Policy, columns: Sequence[str], identifier: str, today: datetime.date) -> str:
+def _holding_message(policy: Policy, columns: Sequence[str], identifier: str, today: datetime.date) -> str:
     """Say that values of an identifier stand in a released column, and nobody answers for that."""
     return (
         f"{columns[0]}: must not hold values of the identifier {identifier}, which is left out for whom it "
@@ -129,7 +129,7 @@ def _holding(policy: Policy, columns: Sequence[str], identifier: str, today: dat
 def _free(policy: Policy, columns: Sequence[str], today: datetime.date) -> str:
     """Say that a column holds free text, and nobody answers for it."""
     return (
-        f"{columns[0]}: must not hold texts of three words or more that one of the {_counted(policy)} has, "
+        f"{columns[0]}: must not hold texts of three words or more that one of the {_unit(policy)} has, "
         f"in more than {policy.gate.released_identifiers:.3g} of them: what is written about one person may "
         f"name them{_unheld(policy, columns, today, just=True)}. Coarsen it by a hierarchy with level, set "
         f"role: identifier with action: drop, or "
@@ -137,11 +137,11 @@ def _free(policy: Policy, columns: Sequence[str], today: datetime.date) -> str:
     )
 
 
-def _counted(policy: Policy) -> str:
+def _unit(policy: Policy) -> str:
     return "records" if policy.person is None else "people"
 
 
-def _following(policy: Policy, name: str, today: datetime.date) -> str:
+def _following_message(policy: Policy, name: str, today: datetime.date) -> str:
     """Say that records can be put together by a column, and nobody answers for that."""
     one = "whoever finds one record of a person then has all of them"
     many = "whoever finds one of several people that belong together, as in a household, finds the others"
@@ -158,7 +158,7 @@ def _following(policy: Policy, name: str, today: datetime.date) -> str:
     )
 
 
-def _telling(policy: Policy, columns: Sequence[str], said: str, today: datetime.date) -> str:
+def _name_message(policy: Policy, columns: Sequence[str], said: str, today: datetime.date) -> str:
     """Say that the names of columns say identifier, and nobody answers for them."""
     return (
         f"{', '.join(columns)}: must not be released: by its name it holds {said}"
@@ -172,12 +172,12 @@ def _way_out(policy: Policy, name: str) -> str:
     return _COARSEN.format("it") if isinstance(policy.columns[name], Coarsened) else _LESS
 
 
-def _unanswered(
+def _unanswered_sets(
     frame: pd.DataFrame, policy: Policy, sets: Sequence[tuple[str, ...]], today: datetime.date
 ) -> list[tuple[str, ...]]:
     """Return those sets of columns for which nobody answers: for just these, and so many different values."""
 
-    def answered(columns: tuple[str, ...]) -> bool:
+    def is_answered(columns: tuple[str, ...]) -> bool:
         shares = [
             one.share
             for one in policy.acknowledged
@@ -185,13 +185,13 @@ def _unanswered(
         ]
         return bool(shares) and distinct_share(combined_codes(frame, columns)) <= max(shares)
 
-    return [columns for columns in sets if not answered(columns)]
+    return [columns for columns in sets if not is_answered(columns)]
 
 
-def _hashed(frame: pd.DataFrame, policy: Policy, today: datetime.date) -> Iterator[str]:
+def _hash_messages(frame: pd.DataFrame, policy: Policy, today: datetime.date) -> Iterator[str]:
     """Yield the released pseudonyms that nobody answers for."""
     for name in hashed_columns(policy.columns):
-        share = _acknowledged(policy, [name], today)
+        share = _acknowledged_share(policy, [name], today)
         if share is None:
             yield (
                 f"{name}: a released hash follows a person through this table and others, and must be "
@@ -205,7 +205,7 @@ def _hashed(frame: pd.DataFrame, policy: Policy, today: datetime.date) -> Iterat
             )
 
 
-def _acknowledged(policy: Policy, names: Sequence[str], today: datetime.date) -> float | None:
+def _acknowledged_share(policy: Policy, names: Sequence[str], today: datetime.date) -> float | None:
     """Return the largest share that is acknowledged of columns; None where nothing is."""
     return max((one.share for one in policy.acknowledged if one.covers(names, today)), default=None)
 
@@ -252,7 +252,7 @@ def _together(
         if {*one.columns} <= {*names} and one.covers((), today) and holds_for_all(frame, policy, one)
     ]
 
-    def allowed(chosen: tuple[int, ...]) -> float:
+    def share_allowed(chosen: tuple[int, ...]) -> float:
         some = [names[j] for j in chosen]
         if any(columns.issuperset(some) for columns in whole):
             return 1.0  # they are within what is acknowledged, and need not be counted
@@ -260,7 +260,7 @@ def _together(
 
     once = frame.drop_duplicates([PERSON, *names]) if PERSON in frame else frame
     codes = {name: value_codes(once[name]) for name in names}
-    found = exceeding_sets(list(codes.values()), allowed, budget=budget)
+    found = exceeding_sets(list(codes.values()), share_allowed, budget=budget)
     different = {name: int(column.max(initial=-1)) for name, column in codes.items()}
     sets = [tuple(names[j] for j in chosen) for chosen in found.sets]
     refused = culprits(sets, different, named=named)

@@ -80,19 +80,19 @@ class KnownAttack:
         """
         if not self.draws:
             return Expectation(1.0)
-        draws = [self._shown(drawn, columns) for drawn in self.draws]
+        draws = [self._select_shown(drawn, columns) for drawn in self.draws]
         if self.people is not None:
             return self._of_people(columns, self.people).over_noise(draws, _PAIRS_OF_PEOPLE)
-        cells, hidden = self._cells(columns), self._hidden(columns)
+        cells, hidden = self._cells(columns), self._hidden_of(columns)
         most = self._most(columns)
         bounded = (most > 1) & (most <= CLOSE * cells.sizes)
-        plan = _planned(cells, most, ~bounded, _PAIRS // len(draws))
+        plan = _plan(cells, most, ~bounded, _PAIRS // len(draws))
         random, many = np.random.default_rng(_SEED), int(self.groups.max()) + 1
         linked, of = np.zeros((2, len(draws), many))
         ever = np.zeros(len(cells.labels), np.bool_)
         for number, drawn in enumerate(draws):
             ever[cells.own[drawn.rows]] = True
-            weighed = _linked(drawn, hidden, (cells, most, plan), random)
+            weighed = _link(drawn, hidden, (cells, most, plan), random)
             linked[number] = np.bincount(self.groups[drawn.rows], weights=weighed, minlength=many)
             of[number] = np.bincount(self.groups[drawn.rows], minlength=many)
         own = np.zeros(many)
@@ -104,7 +104,7 @@ class KnownAttack:
         heaviest = float((cells.sizes / np.maximum(plan, 1))[plan > 0].max(initial=1.0))
         return Expectation(min(mean, 1.0), max(error, heaviest / float(of.sum())), len(draws))
 
-    def realized(self, evidence: Evidence, policy: Policy, columns: Sequence[str]) -> float:
+    def realized_share(self, evidence: Evidence, policy: Policy, columns: Sequence[str]) -> float:
         """Return the share of the released records that is rightly linked by the noise that was drawn.
 
         Of large cells a sample is looked at; where people are counted, of people with records there.
@@ -112,16 +112,18 @@ class KnownAttack:
         Args:
             evidence: that this was prepared of.
         """
-        shown = self._shown(self._released(evidence, policy), columns)
+        shown = self._select_shown(self._drawn_release(evidence, policy), columns)
         if self.people is not None:
-            return self._of_people(columns, self.people).realized(shown.values, shown.rows, _PAIRS_OF_PEOPLE)
-        cells, hidden = self._cells(columns), self._hidden(columns)
+            return self._of_people(columns, self.people).realized_share(
+                shown.values, shown.rows, _PAIRS_OF_PEOPLE
+            )
+        cells, hidden = self._cells(columns), self._hidden_of(columns)
         most = self._most(columns)
-        plan = _planned(cells, most, np.ones(len(most), np.bool_), _PAIRS)
-        weighed = _linked(shown, hidden, (cells, most, plan), np.random.default_rng(_SEED))
+        plan = _plan(cells, most, np.ones(len(most), np.bool_), _PAIRS)
+        weighed = _link(shown, hidden, (cells, most, plan), np.random.default_rng(_SEED))
         return min(math.fsum(weighed.tolist()) / len(shown.rows), 1.0)
 
-    def _released(self, evidence: Evidence, policy: Policy) -> Shown:
+    def _drawn_release(self, evidence: Evidence, policy: Policy) -> Shown:
         """Return the release that was drawn; of the last evidence it is kept."""
         if not any(known is evidence for known, _ in self.seen):
             behind = require_originals(evidence)
@@ -135,21 +137,21 @@ class KnownAttack:
     def _most(self, columns: Sequence[str]) -> Reals:
         """Return how many records of each cell are linked on average at most (`most_linked`)."""
         if (of := tuple(columns)) not in self.most:
-            self.most[of] = most_linked(self._cells(columns), self._hidden(columns))
+            self.most[of] = most_linked(self._cells(columns), self._hidden_of(columns))
         return self.most[of]
 
-    def _known(self, columns: Sequence[str]) -> list[int]:
+    def _known_places(self, columns: Sequence[str]) -> list[int]:
         """Return which columns of drawn categories have originals that are known."""
         return [at for at, name in enumerate(self.categories) if name in columns]
 
-    def _hidden(self, columns: Sequence[str]) -> Hidden:
-        known = self._known(columns)
+    def _hidden_of(self, columns: Sequence[str]) -> Hidden:
+        known = self._known_places(columns)
         likely = tuple(self.hidden.likely[at] for at in known)
         return replace(self.hidden, codes=self.hidden.codes[:, known], likely=likely)
 
-    def _shown(self, drawn: Shown, columns: Sequence[str]) -> Shown:
+    def _select_shown(self, drawn: Shown, columns: Sequence[str]) -> Shown:
         numbers = len(self.hidden.law.drawn)
-        kept = [*range(numbers), *(numbers + at for at in self._known(columns))]
+        kept = [*range(numbers), *(numbers + at for at in self._known_places(columns))]
         return Shown(drawn.values[:, kept].astype(np.float64), drawn.rows)
 
     def _cells(self, columns: Sequence[str]) -> Cells:
@@ -164,24 +166,24 @@ class KnownAttack:
 
     def _of_people(self, columns: Sequence[str], people: Integers) -> PeopleAttack:
         if (of := tuple(columns)) not in self.made_of_people:
-            self.made_of_people[of] = people_attack(self._cells(columns), people, self._hidden(columns))
+            self.made_of_people[of] = people_attack(self._cells(columns), people, self._hidden_of(columns))
         return self.made_of_people[of]
 
 
-def _linked(
+def _link(
     shown: Shown, hidden: Hidden, of: tuple[Cells, Reals, Integers], random: np.random.Generator
 ) -> Reals:
     """Return what each released record adds to the records that are rightly linked, (r,)."""
     cells, most, plan = of
     cell = cells.own[shown.rows]
     found = np.where(most[cell] <= 1, 1 / cells.sizes[cell], 0.0)
-    chosen = np.flatnonzero(_sampled(cells, plan, random)[shown.rows])
+    chosen = np.flatnonzero(_sample(cells, plan, random)[shown.rows])
     right = right_guesses(shown.values[chosen], shown.rows[chosen], cells, hidden)
     found[chosen] = right * (cells.sizes / np.maximum(plan, 1))[cell[chosen]]
     return found
 
 
-def _planned(cells: Cells, most: Reals, looked: NDArray[np.bool_], pairs: int) -> Integers:
+def _plan(cells: Cells, most: Reals, looked: NDArray[np.bool_], pairs: int) -> Integers:
     """Return how many records of each cell are looked at, (c,); none where all originals are equal."""
     sizes = np.where(looked & (most > 1), cells.sizes, 0)
     most_each = int(sizes.max(initial=1))
@@ -190,7 +192,7 @@ def _planned(cells: Cells, most: Reals, looked: NDArray[np.bool_], pairs: int) -
     return np.minimum(sizes, most_each)
 
 
-def _sampled(cells: Cells, plan: Integers, random: np.random.Generator) -> NDArray[np.bool_]:
+def _sample(cells: Cells, plan: Integers, random: np.random.Generator) -> NDArray[np.bool_]:
     """Choose so many records of each cell, evenly over its order from a random start, (n,)."""
     share = plan / cells.sizes
     if ((share == 0) | (share == 1)).all():
@@ -251,7 +253,7 @@ def known_attack(evidence: Evidence, policy: Policy, known: KnownTable | None = 
         {name: values[at] for name, values in known.ranks.items()},
         hidden,
         tuple(policy.categorical),
-        list(_drawn(table, hidden, _many(policy, sizes, people))),
+        list(_draw(table, hidden, _many(policy, sizes, people))),
         groups_of(sizes)[table.labels],
         people,
     )
@@ -264,7 +266,7 @@ def _many(policy: Policy, sizes: Integers, people: Integers | None) -> int:
     return draws_of(sizes, records=_RECORDS) if people is None else DRAWS
 
 
-def _drawn(table: DrawingTable, hidden: Hidden, many: int) -> Iterator[Shown]:
+def _draw(table: DrawingTable, hidden: Hidden, many: int) -> Iterator[Shown]:
     """Yield releases with all drawn values; of categories none decides who is released."""
     random = np.random.default_rng(_SEED)
     for drawn in table.releases(many):

@@ -33,7 +33,9 @@ def expected_of_category(evidence: Evidence, policy: Policy, name: str) -> Expec
         InputError: a file alone.
     """
     behind = require_originals(evidence)
-    return Expectation(_expected(behind.frame[name], behind.labels, behind.people, _noise(policy, name)))
+    return Expectation(
+        _expected_share(behind.frame[name], behind.labels, behind.people, _noise(policy, name))
+    )
 
 
 def foreseen_of_category(frame: pd.DataFrame, policy: Policy, name: str) -> float:
@@ -44,10 +46,10 @@ def foreseen_of_category(frame: pd.DataFrame, policy: Policy, name: str) -> floa
         name: as in `expected_of_category`.
     """
     labels = frame[CLASS].to_numpy(np.int64)
-    return _expected(frame[name], labels, people_in(frame, policy), _noise(policy, name))
+    return _expected_share(frame[name], labels, people_in(frame, policy), _noise(policy, name))
 
 
-def _expected(
+def _expected_share(
     values: pd.Series, labels: NDArray[np.int64], people: NDArray[np.int64] | None, noise: CategoryNoise
 ) -> float:
     inside = labels >= 0

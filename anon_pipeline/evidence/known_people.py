@@ -76,7 +76,7 @@ class PeopleAttack:
         ever = np.zeros(len(bounded), np.bool_)
         for number, drawn in enumerate(draws):
             ever[self.of.cells.own[drawn.rows]] = True
-            linked[number] = self._linked(drawn.values, drawn.rows, looked, _sampled(chances, random))
+            linked[number] = self._count_linked(drawn.values, drawn.rows, looked, _sample(chances, random))
             there[number] = len(np.unique(self.of.people[drawn.rows]))
         linked += self.most[bounded & ever].sum()
         if not self.hidden.drawn:
@@ -85,7 +85,7 @@ class PeopleAttack:
         heaviest = float((1 / chances).max())
         return Expectation(min(mean, 1.0), max(error, heaviest / float(there.sum())), len(draws))
 
-    def realized(self, values: Reals, rows: Integers, pairs: int) -> float:
+    def realized_share(self, values: Reals, rows: Integers, pairs: int) -> float:
         """Return the share of the people with a released record who are linked by it, ties by lot.
 
         Args:
@@ -93,11 +93,11 @@ class PeopleAttack:
             rows: (r,) the own original of each.
             pairs: of a record and an original that are compared, about.
         """
-        chosen = _sampled(self._chances(~self.alike, pairs), np.random.default_rng(0))
-        linked = self._linked(values, rows, ~self.alike, chosen)
+        chosen = _sample(self._chances(~self.alike, pairs), np.random.default_rng(0))
+        linked = self._count_linked(values, rows, ~self.alike, chosen)
         return min(linked / len(np.unique(self.of.people[rows])), 1.0)
 
-    def _linked(self, values: Reals, rows: Integers, looked: Flags, chosen: Reals) -> float:
+    def _count_linked(self, values: Reals, rows: Integers, looked: Flags, chosen: Reals) -> float:
         """Return how many people are linked by their records in cells that are looked at or alike.
 
         Args:
@@ -142,7 +142,7 @@ def in_order(people: Integers) -> Integers:
     return ranks[found]
 
 
-def _sampled(chances: Reals, random: np.random.Generator) -> Reals:
+def _sample(chances: Reals, random: np.random.Generator) -> Reals:
     """Choose people, evenly from a random start; return how many each stands for, (P,), 0 if not chosen."""
     ends = np.cumsum(np.append(random.random(), chances))
     chosen = np.diff(np.floor(ends)) > 0

@@ -146,7 +146,7 @@ def linking_risk(evidence: Evidence, policy: Policy) -> LinkingRisk:
     rows = np.where((originals.labels >= 0)[:, None], originals.grid, 0.0)
     released = grid_units(evidence.released, policy)
     return linking.linking_risk(
-        released, originals.own, rows, labels=originals.labels, sort=originals.tables.sorted
+        released, originals.own, rows, labels=originals.labels, sort=originals.tables.sorted_classes
     )
 
 
@@ -203,7 +203,7 @@ def confidence_counter(
     values, labels, people = inputs.astype(np.float64), originals.labels, originals.people
     if people is not None:
         return people_table(values, labels=labels, radius=radius, people=people)
-    return confidence_table(values, labels=labels, radius=radius, sort=originals.tables.sorted)
+    return confidence_table(values, labels=labels, radius=radius, sort=originals.tables.sorted_classes)
 
 
 def class_intervals(

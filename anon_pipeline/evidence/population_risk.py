@@ -71,7 +71,7 @@ def class_populations(evidence: Evidence, policy: Policy, population: Population
         line = _positions(coded.hierarchies[j])
         texts = evidence.released[name].iloc[first]
         by_level = recoder_of(policy.anonymize.recoder).family.releases == "levels"
-        ends = _covered(coded.hierarchies[j], line, texts, levels=by_level)
+        ends = _covered_positions(coded.hierarchies[j], line, texts, levels=by_level)
         points.append(line[coded.codes[:, j]])
         low.append(ends[:, 0])
         high.append(ends[:, 1])
@@ -105,7 +105,7 @@ def _positions(hierarchy: Hierarchy) -> Integers:
     return positions
 
 
-def _covered(hierarchy: Hierarchy, line: Integers, texts: pd.Series, *, levels: bool) -> Integers:
+def _covered_positions(hierarchy: Hierarchy, line: Integers, texts: pd.Series, *, levels: bool) -> Integers:
     """Return the first and the last position that each released text covers, (m, 2)."""
     codes, distinct = pd.factorize(texts.astype(object), use_na_sentinel=False)
     keys = [None if pd.isna(text) else str(text) for text in distinct]

@@ -14,7 +14,7 @@ from anon_pipeline.detectors.telling_names import birth_part, is_vague, telling_
 from anon_pipeline.detectors.telling_values import looks_like, may_be
 from anon_pipeline.encode.categories import category_noises
 from anon_pipeline.encode.codes import PERSON
-from anon_pipeline.perturb.category_law import kept
+from anon_pipeline.perturb.category_law import keep_probabilities
 from anon_pipeline.policy.coarsening import Coarsened
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.agreement import (
@@ -43,7 +43,9 @@ def shown_columns(policy: Policy) -> list[str]:
     They are the sensitive and insensitive ones, and those of categories whose mechanism keeps some value of
     the domain with more than one half.
     """
-    mostly = {name for name, noise in category_noises(policy).items() if kept(noise).max() > _KEPT}
+    mostly = {
+        name for name, noise in category_noises(policy).items() if keep_probabilities(noise).max() > _KEPT
+    }
     return [
         name for name, column in policy.columns.items() if isinstance(column, Coarsened) or name in mostly
     ]
@@ -90,14 +92,14 @@ def following_columns(frame: pd.DataFrame, policy: Policy) -> tuple[str, ...]:
         name: pd.factorize(frame[name], use_na_sentinel=False)[0].astype(np.int64)
         for name in (*policy.generalized, *policy.noisy)
     }
-    telling = _telling(quasi)
+    telling = _independent(quasi)
     found = []
     for name in shown_columns(policy):
         values = value_codes(frame[name])
         groups = repeated_groups(values)[1]
         different = int(values.max(initial=-1)) + 1
         if different >= FEW and groups.max(initial=-1) + 1 >= FEWEST:
-            others = telling if name not in quasi else _telling({**quasi, name: values * 0})
+            others = telling if name not in quasi else _independent({**quasi, name: values * 0})
             agreements = found_agreements(values, others)
             few = bool(agreements) and min(agreements) > ALIKE and len(others) >= _COLUMNS
             if tells_one_person(agreements) if different >= MANY else few:
@@ -105,7 +107,7 @@ def following_columns(frame: pd.DataFrame, policy: Policy) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _telling(quasi: Mapping[str, NDArray[np.int64]]) -> list[NDArray[np.int64]]:
+def _independent(quasi: Mapping[str, NDArray[np.int64]]) -> list[NDArray[np.int64]]:
     """Return the quasi-identifiers that do not follow from one another."""
     columns = list(quasi.values())
     return [columns[j] for j in independent_columns(columns)]

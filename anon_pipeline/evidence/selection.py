@@ -185,26 +185,26 @@ def simulate(evidence: Evidence, policy: Policy, inside: Integers) -> Simulated:
     stayed, released = np.zeros(n), 0
     counted: list[list[Spread]] = [[] for _ in policy.perturbed]
     for _ in range(draws):
-        drawn = table.noise.drawn(entropy)
+        drawn = table.noise.draw_values(entropy)
         confident, keep = table.stays(drawn)
         stayed += confident
         released += int(keep.sum())
         for j, parts in enumerate(counted):
-            parts.append(_counted(drawn[:, j], confident))
+            parts.append(_count(drawn[:, j], confident))
     place = np.empty(int(inside.max()) + 1, np.int64)
     place[table.originals.own] = np.arange(n)
     chances = (stayed / draws)[place[inside]]
-    return Simulated(chances, 1 - released / (draws * n), [*map(_added, counted)], draws)
+    return Simulated(chances, 1 - released / (draws * n), [*map(_add, counted)], draws)
 
 
-def _counted(values: Integers, stay: Booleans) -> Spread:
+def _count(values: Integers, stay: Booleans) -> Spread:
     """Count how often each value was drawn, and how often its record stays."""
     distinct, own = different_values(values)
     drawn, stayed = (np.bincount(of, minlength=len(distinct)) for of in (own, own[stay]))
     return Spread(distinct.astype(np.float64), drawn.astype(np.float64), stayed.astype(np.float64))
 
 
-def _added(parts: Sequence[Spread]) -> Spread:
+def _add(parts: Sequence[Spread]) -> Spread:
     """Add up what was counted in several draws."""
     distinct, own = np.unique(np.concatenate([part.values for part in parts]), return_inverse=True)
     drawn, stayed = (

@@ -51,7 +51,7 @@ def told_originals(frame: pd.DataFrame, policy: Policy, codes: Integers, classes
     Returns:
         By column the released one that tells most of it, if that is `TOLD` or more.
     """
-    rows = _chosen(classes)
+    rows = _choose(classes)
     if not len(rows):
         return {}
     others = {name: _sorted_codes(frame[name].iloc[rows]) for name in policy.unchanged}
@@ -65,7 +65,7 @@ def told_originals(frame: pd.DataFrame, policy: Policy, codes: Integers, classes
     return found
 
 
-def _chosen(classes: Integers) -> Integers:
+def _choose(classes: Integers) -> Integers:
     """Return the rows of the records in classes, or in every so many classes of a large table."""
     inside = np.flatnonzero(classes >= 0)
     step = -(-len(inside) // _RECORDS)

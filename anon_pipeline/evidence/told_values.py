@@ -31,7 +31,7 @@ NEAR = 0.05
 """How far apart numbers are nearly equal: as a share of the distance between the table's quartiles."""
 
 
-def ranked(series: pd.Series) -> Ranked:
+def rank_values(series: pd.Series) -> Ranked:
     """Rank the values of a column; a missing one is a value, and spellings of one word are one.
 
     Args:
@@ -73,7 +73,7 @@ def told_share(evidence: Evidence, name: str) -> float:
     Args:
         name: of a released column.
     """
-    found = ranked(evidence.released[name])
+    found = rank_values(evidence.released[name])
     return _share(found, evidence.classes.labels, evidence.people, MOST)
 
 
@@ -94,7 +94,7 @@ def told_behind_noise(evidence: Evidence, policy: Policy, name: str) -> float:
     if not inside.any():
         return 0.0
     labels = different_values(behind.labels[inside])[1]
-    found = ranked(behind.frame[name][inside])
+    found = rank_values(behind.frame[name][inside])
     return _share(found, labels, _people(behind, inside), 1.0 if name in policy.perturbed else MOST)
 
 
@@ -114,7 +114,7 @@ def told_by_others(evidence: Evidence, policy: Policy, name: str) -> float:
     if not inside.any() or not others:
         return 0.0
     groups = value_classes(behind.frame[inside], others)
-    return _share(ranked(behind.frame[name][inside]), groups.labels, _people(behind, inside), MOST)
+    return _share(rank_values(behind.frame[name][inside]), groups.labels, _people(behind, inside), MOST)
 
 
 def _people(behind: Originals, inside: NDArray[np.bool_]) -> NDArray[np.int64] | None:

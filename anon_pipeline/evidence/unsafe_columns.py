@@ -61,13 +61,13 @@ def unsafe_columns(frame: pd.DataFrame, policy: Policy) -> list[str]:
         if name in told or isinstance(column, (Identifier, Perturb)):
             continue
         values = pd.Series(column.domain) if isinstance(column, PerturbCategories) else frame[name]
-        found += list(_broken(policy, name, values))[:1]
+        found += list(_problems(policy, name, values))[:1]
     return found
 
 
-def _broken(policy: Policy, name: str, values: pd.Series) -> Iterator[str]:
+def _problems(policy: Policy, name: str, values: pd.Series) -> Iterator[str]:
     """Yield what is wrong with a column, the surest first."""
-    column = _read(name, values)
+    column = _read_column(name, values)
     if not column.texts:
         return
     yield from _identifiers(name, values, column.texts)
@@ -84,14 +84,14 @@ def _broken(policy: Policy, name: str, values: pd.Series) -> Iterator[str]:
         yield f"{name}: must not hold ZIP codes of nine digits. {_DROP}, or release three digits"
 
 
-def _read(name: str, values: pd.Series) -> _Column:
+def _read_column(name: str, values: pd.Series) -> _Column:
     present = values.dropna().drop_duplicates()
     numeric = pd.api.types.is_numeric_dtype(present.dtype) and not pd.api.types.is_bool_dtype(present.dtype)
-    written = (_written(value) if numeric else str(value).strip() for value in present.tolist())
+    written = (_number_text(value) if numeric else str(value).strip() for value in present.tolist())
     return _Column(name, [text for text in written if text.strip("*")], numeric)
 
 
-def _written(number: float) -> str:
+def _number_text(number: float) -> str:
     return str(int(number)) if float(number).is_integer() else str(number)
 
 

@@ -51,7 +51,7 @@ def broken_facts(version: FactVersion, policy: Policy, facts: Facts, *, making: 
             continue
         broken = set(_unfit(version.fields[stage], facts[stage], known))
         if facts[stage].get("made_by") == making:
-            broken |= set(_contradicted(version, stage, facts[stage], policy))
+            broken |= set(_contradicted_fields(version, stage, facts[stage], policy))
         if broken:
             advice = version.advice.format(stage)
             yield (
@@ -70,7 +70,7 @@ def _unfit(fields: Mapping[str, must.Rule], values: Mapping[str, Any], known: mu
             yield name
 
 
-def _contradicted(
+def _contradicted_fields(
     version: FactVersion, stage: str, values: Mapping[str, Any], policy: Policy
 ) -> Iterator[str]:
     """Yield the fields that the policy contradicts."""
@@ -161,7 +161,7 @@ def _possible_spending(composed: Any, policy: Policy) -> bool:
     if policy.record_key is None or not isinstance(composed, Mapping):
         return policy.record_key is None and composed is None
     said, shares = composed.get("epsilon_spent"), epsilon_shares(policy)
-    if not must.spent(said, must.Known(policy, must.MOST)):
+    if not must.is_fraction_text(said, must.Known(policy, must.MOST)):
         return False
     whole, spent = sum(shares, Fraction(0)), Fraction(str(said))
     return spent <= whole and math.lcm(*(share.denominator for share in shares)) % spent.denominator == 0

@@ -19,13 +19,13 @@ from anon_pipeline.facts.records import DeidentifiedFacts, Facts, SuppressedFact
 from anon_pipeline.policy.model import Policy
 
 
-def _said(stage: str, policy: Policy) -> Mapping[str, Any]:
+def _policy_facts(stage: str, policy: Policy) -> Mapping[str, Any]:
     return said_of(policy, {one.fact: one.name for one in IDENTIFIER_ACTIONS.values()})[stage]
 
 
 _NOW = FactVersion(
     FIELDS,
-    _said,
+    _policy_facts,
     noise_said,
     people={
         DeidentifiedFacts.stage: ("people",),

@@ -61,20 +61,20 @@ _COMPOSITION = must.exactly(
         "releases_before": must.count,
         "values_reused": must.values,
         "values_drawn": must.values,
-        "epsilon_spent": must.spent,
+        "epsilon_spent": must.is_fraction_text,
     }
 )
 
 FIELDS_1: dict[str, dict[str, must.Rule]] = {
     "raw": {"records": must.count, "columns": must.count, "incomplete_records": must.records},
-    "deidentified": dict.fromkeys(("dropped", "masked", "hashed"), must.listed(must.column)),
+    "deidentified": dict.fromkeys(("dropped", "masked", "hashed"), must.list_of(must.column)),
     "k_anonymized": {
         "recoder": _among(*_RECODERS),
         "k": must.count,
         "smallest_class": must.records,
         "classes": must.records,
-        "levels": must.or_none(must.mapping(must.column, must.level)),
-        "hierarchies": must.mapping(must.column, must.digest),
+        "levels": must.or_none(must.mapping_of(must.column, must.level)),
+        "hierarchies": must.mapping_of(must.column, must.digest),
         "loss": _among(*_LOSSES),
         "information_loss": must.share,
         "suppressed_incomplete": must.records,
@@ -82,14 +82,14 @@ FIELDS_1: dict[str, dict[str, must.Rule]] = {
         "suppressed_cells": must.cells,
         "suppression_limit": must.share,
         "nodes_checked": must.count,
-        "equal_distance": must.listed(must.column),
+        "equal_distance": must.list_of(must.column),
         "sse": must.or_none(must.share),
     },
     "perturbed": {
         "passed_through": must.flag,
         "epsilon": must.or_none(must.number),
         "mechanism": must.or_none(_among(*_OF_NUMBERS)),
-        "columns": must.mapping(must.column, must.either(_NOISE, _CATEGORIES)),
+        "columns": must.mapping_of(must.column, must.either(_NOISE, _CATEGORIES)),
         "seeded": must.flag,
         "republish": _among("fresh", "sticky"),
         "composition": must.or_none(_COMPOSITION),
@@ -103,13 +103,13 @@ FIELDS_1: dict[str, dict[str, must.Rule]] = {
         "classes": must.records,
         "suppressed_unconfident": must.records,
         "suppressed_small_classes": must.records,
-        "suppressed_by_limit": must.mapping(_limit, must.records),
+        "suppressed_by_limit": must.mapping_of(_limit, must.records),
         "suppressed_in_all": must.records,
     },
 }
 
 
-def _said(stage: str, policy: Policy) -> Mapping[str, Any]:
+def _policy_facts(stage: str, policy: Policy) -> Mapping[str, Any]:
     return said_of(policy, {"dropped": "drop", "masked": "mask", "hashed": "hash"})[stage]
 
 
@@ -121,7 +121,7 @@ def _noise_said(policy: Policy) -> dict[str, dict[str, Any]]:
     }
 
 
-_VERSION_1 = FactVersion(FIELDS_1, _said, _noise_said)
+_VERSION_1 = FactVersion(FIELDS_1, _policy_facts, _noise_said)
 
 
 def broken_facts_1(policy: Policy, facts: Facts, *, making: str) -> list[str]:

@@ -97,7 +97,7 @@ def release_id(value: Any, known: Known) -> bool:
     return is_release_id(value)
 
 
-def spent(value: Any, known: Known) -> bool:
+def is_fraction_text(value: Any, known: Known) -> bool:
     """Tell whether this is the exact text of a fraction."""
     return isinstance(value, str) and _FRACTION.fullmatch(value) is not None
 
@@ -130,7 +130,7 @@ def or_none(rule: Rule) -> Rule:
     return lambda value, known: value is None or rule(value, known)
 
 
-def listed(rule: Rule) -> Rule:
+def list_of(rule: Rule) -> Rule:
     """Return the rule of a list without repetitions; in memory it is a tuple."""
     return lambda value, known: (
         isinstance(value, (list, tuple))
@@ -144,7 +144,7 @@ def either(*rules: Rule) -> Rule:
     return lambda value, known: any(rule(value, known) for rule in rules)
 
 
-def mapping(names: Rule, values: Rule) -> Rule:
+def mapping_of(names: Rule, values: Rule) -> Rule:
     """Return the rule of a mapping of any size."""
     return lambda value, known: (
         isinstance(value, Mapping)

@@ -45,7 +45,7 @@ _COMPOSITION: dict[str, must.Rule] = {
     "releases_before": must.count,
     "values_reused": must.values,
     "values_drawn": must.values,
-    "epsilon_spent": must.spent,
+    "epsilon_spent": must.is_fraction_text,
 }
 
 FIELDS: Mapping[str, Mapping[str, must.Rule]] = {
@@ -53,24 +53,24 @@ FIELDS: Mapping[str, Mapping[str, must.Rule]] = {
         "records": must.count,
         "columns": must.count,
         "incomplete_records": must.records,
-        "repeated": must.listed(must.column),
-        "value_maps": must.mapping(must.column, must.digest),
+        "repeated": must.list_of(must.column),
+        "value_maps": must.mapping_of(must.column, must.digest),
     },
     DeidentifiedFacts.stage: {
-        **dict.fromkeys((one.fact for one in IDENTIFIER_ACTIONS.values()), must.listed(must.column)),
+        **dict.fromkeys((one.fact for one in IDENTIFIER_ACTIONS.values()), must.list_of(must.column)),
         "people": must.or_none(must.records),
         "excess_records": must.records,
-        "following": must.listed(must.column),
-        "holding": must.mapping(must.column, must.column),
-        "listing": must.listed(must.column),
+        "following": must.list_of(must.column),
+        "holding": must.mapping_of(must.column, must.column),
+        "listing": must.list_of(must.column),
     },
     KAnonymizedFacts.stage: {
         "recoder": must.one_of(Anonymize, "recoder"),
         "k": must.count,
         "smallest_class": must.records,
         "classes": must.records,
-        "levels": must.or_none(must.mapping(must.column, must.level)),
-        "hierarchies": must.mapping(must.column, must.digest),
+        "levels": must.or_none(must.mapping_of(must.column, must.level)),
+        "hierarchies": must.mapping_of(must.column, must.digest),
         "loss": must.one_of(Anonymize, "loss"),
         "information_loss": must.share,
         "suppressed_incomplete": must.records,
@@ -78,15 +78,15 @@ FIELDS: Mapping[str, Mapping[str, must.Rule]] = {
         "suppressed_cells": must.cells,
         "suppression_limit": must.share,
         "nodes_checked": must.count,
-        "equal_distance": must.listed(must.column),
+        "equal_distance": must.list_of(must.column),
         "sse": must.or_none(must.share),
-        "telling": must.mapping(must.column, must.column),
+        "telling": must.mapping_of(must.column, must.column),
     },
     PerturbedFacts.stage: {
         "passed_through": must.flag,
         "epsilon": must.or_none(must.number),
         "mechanism": must.or_none(must.one_of(PerturbSection, "mechanism")),
-        "columns": must.mapping(must.column, must.either(must.exactly(_NOISE), must.exactly(_CATEGORIES))),
+        "columns": must.mapping_of(must.column, must.either(must.exactly(_NOISE), must.exactly(_CATEGORIES))),
         "seeded": must.flag,
         "republish": must.one_of(PerturbSection, "republish"),
         "composition": must.or_none(must.exactly(_COMPOSITION)),
@@ -100,7 +100,7 @@ FIELDS: Mapping[str, Mapping[str, must.Rule]] = {
         "classes": must.records,
         "suppressed_unconfident": must.records,
         "suppressed_small_classes": must.records,
-        "suppressed_by_limit": must.mapping(must.limit, must.records),
+        "suppressed_by_limit": must.mapping_of(must.limit, must.records),
         "suppressed_in_all": must.records,
         "released_people": must.or_none(must.records),
         "people_with_gaps": must.or_none(must.records),
@@ -120,7 +120,7 @@ def _public(rules: Mapping[str, must.Rule], numbers: Mapping[str, Any]) -> dict[
 
 
 _PUBLIC_PARTS: Mapping[str, must.Rule] = {
-    "columns": must.mapping(
+    "columns": must.mapping_of(
         must.column,
         must.either(*(must.exactly(_public(one, NOISE_NUMBERS)) for one in (_NOISE, _CATEGORIES))),
     ),

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
-from anon_pipeline.base.audience import CURATORS, FILE, POLICY, RUN, Audience, Number, marked
+from anon_pipeline.base.audience import CURATORS, FILE, POLICY, RUN, Audience, Number, number_field
 
 Facts = Mapping[str, Mapping[str, Any]]
 """Facts of every stage so far, by the stage's name; JSON types only."""
@@ -50,11 +50,11 @@ class RawFacts:
     """
 
     stage: ClassVar[str] = "raw"
-    records: int = field(metadata=marked(COUNTED))
-    columns: int = field(metadata=marked(POLICY))
-    incomplete_records: int = field(metadata=marked(CURATORS))
-    repeated: tuple[str, ...] = field(default=(), metadata=marked(CURATORS))
-    value_maps: dict[str, str] = field(default_factory=dict, metadata=marked(CURATORS))
+    records: int = field(metadata=number_field(COUNTED))
+    columns: int = field(metadata=number_field(POLICY))
+    incomplete_records: int = field(metadata=number_field(CURATORS))
+    repeated: tuple[str, ...] = field(default=(), metadata=number_field(CURATORS))
+    value_maps: dict[str, str] = field(default_factory=dict, metadata=number_field(CURATORS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +69,14 @@ class DeidentifiedFacts:
     """
 
     stage: ClassVar[str] = "deidentified"
-    dropped: tuple[str, ...] = field(metadata=marked(POLICY))
-    masked: tuple[str, ...] = field(metadata=marked(POLICY))
-    hashed: tuple[str, ...] = field(metadata=marked(POLICY))
-    people: int | None = field(default=None, metadata=marked(COUNTED))
-    excess_records: int = field(default=0, metadata=marked(COUNTED))
-    following: tuple[str, ...] = field(default=(), metadata=marked(CURATORS))
-    holding: dict[str, str] = field(default_factory=dict, metadata=marked(CURATORS))
-    listing: tuple[str, ...] = field(default=(), metadata=marked(CURATORS))
+    dropped: tuple[str, ...] = field(metadata=number_field(POLICY))
+    masked: tuple[str, ...] = field(metadata=number_field(POLICY))
+    hashed: tuple[str, ...] = field(metadata=number_field(POLICY))
+    people: int | None = field(default=None, metadata=number_field(COUNTED))
+    excess_records: int = field(default=0, metadata=number_field(COUNTED))
+    following: tuple[str, ...] = field(default=(), metadata=number_field(CURATORS))
+    holding: dict[str, str] = field(default_factory=dict, metadata=number_field(CURATORS))
+    listing: tuple[str, ...] = field(default=(), metadata=number_field(CURATORS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,22 +91,22 @@ class KAnonymizedFacts:
     """
 
     stage: ClassVar[str] = "k_anonymized"
-    recoder: str = field(metadata=marked(POLICY))
-    k: int = field(metadata=marked(POLICY))
-    smallest_class: int = field(metadata=marked(CURATORS))
-    classes: int = field(metadata=marked(CURATORS))
-    levels: dict[str, int] | None = field(metadata=marked(FILE))
-    hierarchies: dict[str, str] = field(metadata=marked(CURATORS))
-    loss: str = field(metadata=marked(POLICY))
-    information_loss: float = field(metadata=marked(CURATORS))
-    suppressed_incomplete: int = field(metadata=marked(CURATORS))
-    suppressed_by_recoding: int = field(metadata=marked(CURATORS))
-    suppressed_cells: int = field(metadata=marked(CURATORS))
-    suppression_limit: float = field(metadata=marked(POLICY))
-    nodes_checked: int = field(metadata=marked(CURATORS))
-    equal_distance: tuple[str, ...] = field(default=(), metadata=marked(POLICY))
-    sse: float | None = field(default=None, metadata=marked(CURATORS))
-    telling: dict[str, str] = field(default_factory=dict, metadata=marked(CURATORS))
+    recoder: str = field(metadata=number_field(POLICY))
+    k: int = field(metadata=number_field(POLICY))
+    smallest_class: int = field(metadata=number_field(CURATORS))
+    classes: int = field(metadata=number_field(CURATORS))
+    levels: dict[str, int] | None = field(metadata=number_field(FILE))
+    hierarchies: dict[str, str] = field(metadata=number_field(CURATORS))
+    loss: str = field(metadata=number_field(POLICY))
+    information_loss: float = field(metadata=number_field(CURATORS))
+    suppressed_incomplete: int = field(metadata=number_field(CURATORS))
+    suppressed_by_recoding: int = field(metadata=number_field(CURATORS))
+    suppressed_cells: int = field(metadata=number_field(CURATORS))
+    suppression_limit: float = field(metadata=number_field(POLICY))
+    nodes_checked: int = field(metadata=number_field(CURATORS))
+    equal_distance: tuple[str, ...] = field(default=(), metadata=number_field(POLICY))
+    sse: float | None = field(default=None, metadata=number_field(CURATORS))
+    telling: dict[str, str] = field(default_factory=dict, metadata=number_field(CURATORS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +121,14 @@ class PerturbedFacts:
     """
 
     stage: ClassVar[str] = "perturbed"
-    passed_through: bool = field(metadata=marked(POLICY))
-    epsilon: float | None = field(metadata=marked(POLICY))
-    mechanism: str | None = field(metadata=marked(POLICY))
-    columns: dict[str, dict[str, str | float | int | None]] = field(metadata=marked(NOISE_NUMBERS))
-    seeded: bool = field(metadata=marked(RUN))
-    republish: str = field(metadata=marked(POLICY))
-    composition: dict[str, Any] | None = field(metadata=marked(COMPOSITION_NUMBERS))
-    release_id: str | None = field(default=None, metadata=marked(RUN))
+    passed_through: bool = field(metadata=number_field(POLICY))
+    epsilon: float | None = field(metadata=number_field(POLICY))
+    mechanism: str | None = field(metadata=number_field(POLICY))
+    columns: dict[str, dict[str, str | float | int | None]] = field(metadata=number_field(NOISE_NUMBERS))
+    seeded: bool = field(metadata=number_field(RUN))
+    republish: str = field(metadata=number_field(POLICY))
+    composition: dict[str, Any] | None = field(metadata=number_field(COMPOSITION_NUMBERS))
+    release_id: str | None = field(default=None, metadata=number_field(RUN))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +136,8 @@ class ShuffledFacts:
     """The order: how many records were permuted."""
 
     stage: ClassVar[str] = "shuffled"
-    records: int = field(metadata=marked(CURATORS))
-    seeded: bool = field(metadata=marked(RUN))
+    records: int = field(metadata=number_field(CURATORS))
+    seeded: bool = field(metadata=number_field(RUN))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,16 +149,16 @@ class SuppressedFacts:
     """
 
     stage: ClassVar[str] = "suppressed"
-    passed_through: bool = field(metadata=marked(POLICY))
-    confidence: float | None = field(metadata=marked(POLICY))
-    released: int = field(metadata=marked(FILE))
-    classes: int = field(metadata=marked(FILE))
-    suppressed_unconfident: int = field(metadata=marked(CURATORS))
-    suppressed_small_classes: int = field(metadata=marked(CURATORS))
-    suppressed_by_limit: dict[str, int] = field(metadata=marked(CURATORS))
-    suppressed_in_all: int = field(metadata=marked(COUNTED))
-    released_people: int | None = field(default=None, metadata=marked(COUNTED))
-    people_with_gaps: int | None = field(default=None, metadata=marked(COUNTED))
+    passed_through: bool = field(metadata=number_field(POLICY))
+    confidence: float | None = field(metadata=number_field(POLICY))
+    released: int = field(metadata=number_field(FILE))
+    classes: int = field(metadata=number_field(FILE))
+    suppressed_unconfident: int = field(metadata=number_field(CURATORS))
+    suppressed_small_classes: int = field(metadata=number_field(CURATORS))
+    suppressed_by_limit: dict[str, int] = field(metadata=number_field(CURATORS))
+    suppressed_in_all: int = field(metadata=number_field(COUNTED))
+    released_people: int | None = field(default=None, metadata=number_field(COUNTED))
+    people_with_gaps: int | None = field(default=None, metadata=number_field(COUNTED))
 
 
 StageFacts = (

@@ -72,10 +72,10 @@ def _verdicts(case: Case) -> list[Verdict]:
     asked = list(demands(case.policy))
     noisy = [demand.limit.judged.over_noise is not None for demand in asked]
 
-    def judged(part: bool) -> dict[int, Verdict]:
-        return {at: _judged(asked[at], case) for at, one in enumerate(noisy) if one == part}
+    def judge_part(part: bool) -> dict[int, Verdict]:
+        return {at: _judge(asked[at], case) for at, one in enumerate(noisy) if one == part}
 
-    parts = side_by_side([partial(judged, part) for part in (True, False)], records=len(case.release))
+    parts = side_by_side([partial(judge_part, part) for part in (True, False)], records=len(case.release))
     return [parts[not noisy[at]][at] for at in range(len(asked))]
 
 
@@ -88,7 +88,7 @@ def _reason(error: Exception) -> str:
     )
 
 
-def _judged(demand: Demand, case: Case) -> Verdict:
+def _judge(demand: Demand, case: Case) -> Verdict:
     """Judge by one limit; that of a plugin gets a copy, since what it changes would be published."""
     try:
         return demand.verdict(deepcopy(case) if demand.limit.name in LIMIT_KEYS else case)

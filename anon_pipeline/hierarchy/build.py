@@ -96,7 +96,7 @@ def _distinct(values: pd.Series) -> tuple[NDArray[np.int64], pd.Index]:
     return codes.astype(np.int64), pd.Index(leaves)
 
 
-def _coded(
+def _own_codes(
     codes: NDArray[np.int64], hierarchy: Hierarchy, leaves: NDArray[np.object_]
 ) -> tuple[NDArray[np.int64], Hierarchy]:
     """Translate positions in ``leaves`` (−1: missing) into the hierarchy's own leaf codes."""
@@ -105,7 +105,7 @@ def _coded(
     return own[codes], hierarchy
 
 
-def _written(
+def _from_levels(
     name: str, values: pd.Series, levels: list[NDArray[np.object_]]
 ) -> tuple[NDArray[np.int64], Hierarchy]:
     missing = values.isna().to_numpy()
@@ -127,7 +127,7 @@ def code_leaves(column: pd.Series, levels: _Levels) -> tuple[NDArray[np.int64], 
     codes, leaves = _distinct(to_texts(column))
     present = np.asarray(leaves, dtype=object)
     hierarchy = from_columns(str(column.name), levels(present), missing=bool((codes < 0).any()))
-    return _coded(codes, hierarchy, present)
+    return _own_codes(codes, hierarchy, present)
 
 
 def _on_line(
@@ -137,7 +137,9 @@ def _on_line(
     codes, leaves = _distinct(values)
     found, places = levels(leaves)
     missing = bool((codes < 0).any())
-    return _coded(codes, from_columns(str(column.name), found, missing=missing, coordinates=places), found[0])
+    return _own_codes(
+        codes, from_columns(str(column.name), found, missing=missing, coordinates=places), found[0]
+    )
 
 
 def suppress_column(column: pd.Series, spec: object, folder: Path) -> tuple[NDArray[np.int64], Hierarchy]:
@@ -153,18 +155,18 @@ def mask_column(column: pd.Series, spec: Mask, folder: Path) -> tuple[NDArray[np
 def table_column(column: pd.Series, spec: Table, folder: Path) -> tuple[NDArray[np.int64], Hierarchy]:
     """Code a column by a hierarchy table."""
     levels = read_table(folder / spec.table, separator=spec.separator)
-    return _written(str(column.name), to_texts(column), levels)
+    return _from_levels(str(column.name), to_texts(column), levels)
 
 
 def tree_column(column: pd.Series, spec: Tree, folder: Path) -> tuple[NDArray[np.int64], Hierarchy]:
     """Code a column by a taxonomy of the policy."""
-    return _written(str(column.name), to_texts(column), tree_levels(str(column.name), spec.tree))
+    return _from_levels(str(column.name), to_texts(column), tree_levels(str(column.name), spec.tree))
 
 
 def order_column(column: pd.Series, spec: Order, folder: Path) -> tuple[NDArray[np.int64], Hierarchy]:
     """Code a column by the order that the policy lists."""
     levels = suppress_levels(np.array(spec.order, dtype=object))
-    codes, hierarchy = _written(str(column.name), to_texts(column), levels)
+    codes, hierarchy = _from_levels(str(column.name), to_texts(column), levels)
     return codes, replace(hierarchy, ordered=True)
 
 

@@ -52,7 +52,7 @@ def interval_levels(
     cells, span = _cells(leaves, widths[0], anchor), 1
     for width, finer in zip(widths, [widths[0], *widths], strict=False):
         span *= round(width / finer)
-        names = _named(cells // span, width, anchor, bottom, top)
+        names = _interval_names(cells // span, width, anchor, bottom, top)
         if bottom is not None:
             names[leaves < bottom] = f"< {number_text(bottom)}"
         if top is not None:
@@ -72,7 +72,7 @@ def _cells(leaves: NDArray[np.float64], width: float, anchor: float) -> NDArray[
     return np.where(np.abs(position - nearest) <= rounding, nearest, np.floor(position))
 
 
-def _named(
+def _interval_names(
     cells: NDArray[np.float64], width: float, anchor: float, bottom: float | None, top: float | None
 ) -> NDArray[np.object_]:
     """Write ``[a, b)`` for each cell, (D,), cut at the bounds; sums are exact in decimals."""

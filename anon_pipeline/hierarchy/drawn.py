@@ -13,7 +13,7 @@ import numpy as np
 from markupsafe import Markup
 
 from anon_pipeline.base.drawing import picture, shape
-from anon_pipeline.base.notebook import CURATOR, embedded, shown, tabular
+from anon_pipeline.base.notebook import CURATOR, image, object_html, tabular
 
 if TYPE_CHECKING:
     from anon_pipeline.hierarchy.hierarchy import Hierarchy
@@ -31,9 +31,9 @@ def as_html(hierarchy: Hierarchy) -> str:
         if len(below := hierarchy.leaves_below(level))
     ]
     headings = ["level", "values", "fewest leaves of one", "most"]
-    drawn = embedded(_tree(hierarchy), f"{hierarchy.height} levels of {hierarchy.leaves} leaves")
+    drawn = image(_tree(hierarchy), f"{hierarchy.height} levels of {hierarchy.leaves} leaves")
     title = f"Hierarchy of {hierarchy.column}: {hierarchy.leaves:,} leaves, {hierarchy.height} levels"
-    return shown(title, [drawn, tabular(headings, rows)], note=_NOTE)
+    return object_html(title, [drawn, tabular(headings, rows)], note=_NOTE)
 
 
 def _tree(hierarchy: Hierarchy) -> Markup:

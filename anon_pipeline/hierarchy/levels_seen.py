@@ -76,17 +76,17 @@ def dates_texts(name: str, spec: Dates, folder: Path) -> Seen:
 
 def mask_texts(name: str, spec: Mask, folder: Path) -> Seen:
     """Recognize masked texts."""
-    return Seen(len(spec.mask) + 2, lambda text, level: _masked(text, level, spec.mask))
+    return Seen(len(spec.mask) + 2, lambda text, level: _is_masked(text, level, spec.mask))
 
 
 def table_texts(name: str, spec: Table, folder: Path) -> Seen:
     """Recognize the nodes of a hierarchy table."""
-    return _listed(read_table(folder / spec.table, separator=spec.separator))
+    return _from_lists(read_table(folder / spec.table, separator=spec.separator))
 
 
 def tree_texts(name: str, spec: Tree, folder: Path) -> Seen:
     """Recognize the nodes of a taxonomy."""
-    return _listed(tree_levels(name, spec.tree))
+    return _from_lists(tree_levels(name, spec.tree))
 
 
 def order_texts(name: str, spec: Order, folder: Path) -> Seen:
@@ -104,12 +104,12 @@ def suppress_texts(name: str, spec: object, folder: Path) -> Seen:
     return Seen(2, lambda text, level: (text == TOP) == (level == 1))
 
 
-def _listed(named: list[NDArray[np.object_]]) -> Seen:
+def _from_lists(named: list[NDArray[np.object_]]) -> Seen:
     values = [set(level) for level in named]
     return Seen(len(values), lambda text, level: text in values[level], str(named[-1][0]))
 
 
-def _masked(text: str, level: int, hidden: tuple[int, ...]) -> bool:
+def _is_masked(text: str, level: int, hidden: tuple[int, ...]) -> bool:
     """Tell whether just as many characters from the right are hidden as on this level."""
     if level > len(hidden):
         return text == TOP

@@ -76,7 +76,7 @@ class Ledger:
 
         A release that had failed, or that this ledger does not know, is opened here, within its budget.
         One that somebody has closed is not. One that is published may be written again with the rows that it
-        was published with first; a new order of them is entered, so that `found` knows its table.
+        was published with first; a new order of them is entered, so that `enter_found` knows its table.
 
         Args:
             release_id: what `open` returned.
@@ -103,7 +103,7 @@ class Ledger:
                 rows_digest = first.rows_digest
             return self.add(page, release_id, "opened", asked, data_digest, rows_digest=rows_digest)
 
-    def published(self, release_id: str, data_digest: str) -> None:
+    def enter_published(self, release_id: str, data_digest: str) -> None:
         """Enter that a table is at the destination, if that is not what the ledger says already.
 
         Raises:
@@ -111,10 +111,10 @@ class Ledger:
                 had it as failed or withdrawn: then it is entered all the same, because it is out.
         """
         with self.page() as page:
-            late = self._enter_published(page, page.known(release_id), data_digest)
+            late = self._enter_published(page, page.known_state(release_id), data_digest)
         raise_if_late(late)
 
-    def failed(self, release_id: str, *, begun: bool = False, token: str | None = None) -> bool:
+    def enter_failed(self, release_id: str, *, begun: bool = False, token: str | None = None) -> bool:
         """Enter that nothing was written, if the release is open and that can be known.
 
         The ε of its noise stays spent, if the noise was drawn: see `budget.Entry.counts`.
@@ -141,7 +141,7 @@ class Ledger:
             InputError: it is not published.
         """
         with self.page() as page:
-            state = page.known(release_id)
+            state = page.known_state(release_id)
             last, out = state.last, state.last.data_digest
             if state.is_opened_again:
                 out = tables_of(page, release_id).last.data_digest
@@ -150,7 +150,7 @@ class Ledger:
             rows = last.rows_digest
             self.add(page, release_id, "withdrawn", requested_in(last), out, rows_digest=rows)
 
-    def found(self, manifest: Mapping[str, Any] | None) -> bool:
+    def enter_found(self, manifest: Mapping[str, Any] | None) -> bool:
         """Enter as published what a manifest at a destination shows: a crash may have kept it from us.
 
         Args:
@@ -196,10 +196,10 @@ class Ledger:
         return paid_tables(events, asked)
 
     def verify(self, *, contains: str | None = None) -> Broken | None:
-        """Find where the chain breaks first, see `verified`."""
-        return self.verified(contains=contains)[1]
+        """Find where the chain breaks first, see `read_and_verify`."""
+        return self.read_and_verify(contains=contains)[1]
 
-    def verified(self, *, contains: str | None = None) -> tuple[list[Event], Broken | None]:
+    def read_and_verify(self, *, contains: str | None = None) -> tuple[list[Event], Broken | None]:
         """Read all events, and find where their chain breaks first, or that the checkpoint is not of them.
 
         Args:

@@ -155,7 +155,7 @@ def sum_spent(
     """
     start = window_of(budget, now)
     counted: Counter[tuple[str, bool, bool]] = Counter(
-        (entry.epsilon, _open_undrawn(entry), _unpublished(entry))
+        (entry.epsilon, _open_undrawn(entry), _is_unpublished(entry))
         for entry in releases
         if entry.dataset == dataset
         and (budget.per == "dataset" or entry.partition == partition)
@@ -174,7 +174,7 @@ def _open_undrawn(entry: Entry) -> bool:
     return entry.event == "opened" and entry.drawn_at is None and entry.published_at is None
 
 
-def _unpublished(entry: Entry) -> bool:
+def _is_unpublished(entry: Entry) -> bool:
     return entry.drawn_at is not None and entry.published_at is None
 
 

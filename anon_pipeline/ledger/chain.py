@@ -79,7 +79,7 @@ def _json(value: Any) -> str:
 _OPTIONAL = ("checkpoint", "partition_kind", "memory", "note", "rows_digest")
 
 
-def _hashed(given: tuple[bool, ...]) -> tuple[tuple[str, str], ...]:
+def _keys_to_hash(given: tuple[bool, ...]) -> tuple[tuple[str, str], ...]:
     """Return the canonical JSON's keys and names, without the optional ones that are None."""
     left_out = {"hash", *(name for name, there in zip(_OPTIONAL, given, strict=True) if not there)}
     return tuple(
@@ -87,7 +87,7 @@ def _hashed(given: tuple[bool, ...]) -> tuple[tuple[str, str], ...]:
     )
 
 
-_HASHED = {given: _hashed(given) for given in itertools.product((False, True), repeat=len(_OPTIONAL))}
+_HASHED = {given: _keys_to_hash(given) for given in itertools.product((False, True), repeat=len(_OPTIONAL))}
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ class Checkpoint:
     begun: list[str | None]
     drawn_at: dict[str, str] = field(default_factory=dict)
 
-    def folded(self, release_ids: Iterable[str]) -> dict[str, Earlier]:
+    def earlier(self, release_ids: Iterable[str]) -> dict[str, Earlier]:
         """Return what the events before add up to, of those of these releases that it knows."""
         places = {key: self.at[key] for key in release_ids if key in self.at}
         return {

@@ -28,7 +28,7 @@ def hold_fence(ledger: Ledger, release_id: str, token: str) -> Iterator[None]:
         InputError: the ledger cannot be reached, or does not know the release.
     """
     with ledger.page() as page:
-        state = page.known(release_id)
+        state = page.known_state(release_id)
         if state.last.hash != token:
             raise GateRefused(
                 f"the release {release_id} changed while it was being written: it is {state.name} since "
@@ -53,7 +53,7 @@ def close(
         InputError: something has happened to it since, or it is at its destination.
     """
     with ledger.page() as page:
-        state = page.known(release_id)
+        state = page.known_state(release_id)
         refused = state.last.event == "failed" and state.drawn_at is not None and not is_over(state)
         is_open = state.last.event == "opened" and not is_over(state)
         if state.last.hash != seen or not (is_open or refused):

@@ -29,7 +29,7 @@ def current_owner(run: str) -> str:
     Args:
         run: of the orchestrator; empty without one.
     """
-    parts = (socket.gethostname(), str(os.getpid()), run, _boot(), _namespace(), _started(os.getpid()))
+    parts = (socket.gethostname(), str(os.getpid()), run, _boot(), _namespace(), _start_time(os.getpid()))
     return "/".join(part.replace("/", "_") for part in parts)
 
 
@@ -52,7 +52,7 @@ def has_ended(owner: str) -> Life:
     boot, namespace, started = parts[3:]
     if (boot, namespace) != (_boot(), _namespace()):
         return Life.UNKNOWN
-    return Life.RUNS if _is_there(pid) and _started(pid) == started else Life.GONE
+    return Life.RUNS if _is_there(pid) and _start_time(pid) == started else Life.GONE
 
 
 def _is_there(pid: int) -> bool:
@@ -80,7 +80,7 @@ def _namespace() -> str:
         return ""
 
 
-def _started(pid: int) -> str:
+def _start_time(pid: int) -> str:
     """Return when a process started, in the kernel's ticks since boot."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")

@@ -71,7 +71,7 @@ class Page:
             )
         return State(event, kept.published_at[i], kept.begun[i], kept.drawn_at.get(release_id))
 
-    def known(self, release_id: str) -> State:
+    def known_state(self, release_id: str) -> State:
         """Return the state of a release that the ledger must know.
 
         Raises:
@@ -110,12 +110,12 @@ class Page:
         head = read_head(self.connection)
         before = None if head == self.head else event_at(self.connection, head.seq)  # of this step
         at = max(now.isoformat(timespec="microseconds"), self.last_at if before is None else before.at)
-        named = self._made() if before is None and self.since >= every else None
+        named = self._make_checkpoint() if before is None and self.since >= every else None
         added = seal_event(replace(event, at=at, checkpoint=named), head)
         append(self.connection, added)
         return added.hash
 
-    def _made(self) -> str:
+    def _make_checkpoint(self) -> str:
         """Verify all events, make their checkpoint, and return its digest."""
         events = read_all(self.connection, self.shown)
         text = checkpoint_text(checkpoint_of(events))
@@ -146,7 +146,7 @@ def open_page(connection: sa.Connection, shown: str) -> Page:
                 broken = read_verified(connection)[1]
     if broken is not None:
         _refuse(broken, shown)
-    earlier = {} if checkpoint is None else checkpoint.folded({event.release_id for event in events})
+    earlier = {} if checkpoint is None else checkpoint.earlier({event.release_id for event in events})
     last_at = events[-1].at if events else ""
     return Page(connection, shown, head, last_at, release_states(events, earlier), len(events), checkpoint)
 

@@ -146,7 +146,7 @@ def store_at(url: str, *, make: bool = True) -> Store:
     Raises:
         InputError: not such a URL, not reachable, not there, or made by a newer version.
     """
-    parsed = _parsed(url)
+    parsed = _parse(url)
     shown = parsed.render_as_string(hide_password=True)
     if parsed.get_backend_name() == "sqlite":
         _file(parsed, make=make)
@@ -159,7 +159,7 @@ def store_at(url: str, *, make: bool = True) -> Store:
     return store
 
 
-def _parsed(url: str) -> URL:
+def _parse(url: str) -> URL:
     plain_ledger(url)
     try:
         parsed = make_url(url)

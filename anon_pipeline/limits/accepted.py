@@ -8,7 +8,7 @@ from itertools import chain
 from anon_pipeline.catalog.mechanisms import MECHANISMS
 from anon_pipeline.limits import usual
 from anon_pipeline.limits.known_columns import name_of, usual_columns
-from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit, counted
+from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit, unit_of
 from anon_pipeline.limits.traits import Forecast, Judged, Published, Words
 from anon_pipeline.limits.usefulness import ERROR, HIDDEN, LOSS, RELEASED
 from anon_pipeline.limits.verdicts import Status, Verdict
@@ -51,7 +51,7 @@ def _by_size(policy: Policy) -> Iterator[tuple[str, str]]:
         key = "anonymize.k" if policy.gate.k is None else "gate.k"
         yield (
             key,
-            f"a class may have {policy.gate_k} {counted(policy)}: each of the two knows the values of the "
+            f"a class may have {policy.gate_k} {unit_of(policy)}: each of the two knows the values of the "
             f"other (usual: {usual.SMALLEST_K} or more)",
         )
 
@@ -88,7 +88,7 @@ def _by_linking(policy: Policy) -> Iterator[tuple[str, str]]:
         yield (
             key,
             f"an attacker who knows the exact values behind the noise may link {100 * bounds[key]:g} % of "
-            f"the {counted(policy)} (usual: {100 * bound:g} %)",
+            f"the {unit_of(policy)} (usual: {100 * bound:g} %)",
         )
     wanted = usual_columns(policy)
     for entry in policy.gate.attacks.known_columns:
@@ -97,7 +97,7 @@ def _by_linking(policy: Policy) -> Iterator[tuple[str, str]]:
             yield (
                 f"gate.attacks.known_columns.{names}",
                 f"an attacker who also knows {names} may link {100 * entry.risk:g} % of the "
-                f"{counted(policy)} (usual: {100 * bound:g} %)",
+                f"{unit_of(policy)} (usual: {100 * bound:g} %)",
             )
 
 
@@ -106,7 +106,7 @@ def _by_classes(policy: Policy) -> Iterator[tuple[str, str]]:
         if share > usual.HOMOGENEITY:
             yield (
                 f"gate.attacks.homogeneity.{name}",
-                f"{100 * share:g} % of the {counted(policy)} may be in classes that give {name} away (usual: "
+                f"{100 * share:g} % of the {unit_of(policy)} may be in classes that give {name} away (usual: "
                 f"{100 * usual.HOMOGENEITY:g} %)",
             )
 
@@ -142,7 +142,7 @@ def _by_usefulness(policy: Policy) -> Iterator[tuple[str, str]]:
     if own.released is not None and own.released < RELEASED:
         yield (
             f"{key}.released",
-            f"{100 * (1 - own.released):g} % of the {counted(policy)} may be missing (usual: "
+            f"{100 * (1 - own.released):g} % of the {unit_of(policy)} may be missing (usual: "
             f"{100 * (1 - RELEASED):g} %)",
         )
 
@@ -152,12 +152,12 @@ def _by_acknowledgement(policy: Policy) -> Iterator[tuple[str, str]]:
         names = name_of(sorted(one.columns))
         yield (
             f"acknowledged.{names}",
-            f"{names} may single out {100 * one.share:g} % of the {counted(policy)}; {one.who} answers for "
+            f"{names} may single out {100 * one.share:g} % of the {unit_of(policy)}; {one.who} answers for "
             f"it until {one.until}: {one.why}",
         )
 
 
-def _demanded(policy: Policy) -> Demanded:
+def _demands(policy: Policy) -> Demanded:
     return {
         key: Advised(said, since=since)
         for since, found in enumerate(_by_generation(policy))
@@ -176,7 +176,7 @@ ACCEPTED = Limit(
         advice="change this key of the policy, or leave it: who reads the report sees what was accepted.",
     ),
     Judged(judge=_judge, bound=lambda wanted: None),
-    demanded=_demanded,
+    demanded=_demands,
     advisable=True,
     of_policy=True,
     expectation="",

@@ -59,7 +59,7 @@ def compare_policies(before: Policy, after: Policy) -> Comparison:
         after: as it would be.
     """
     fields = [change for change in field_changes(before, after) if not _said_by_limits(change, before, after)]
-    found = [*map(_judged, fields), *limit_changes(before, after)]
+    found = [*map(_judge, fields), *limit_changes(before, after)]
     if not found and before.digest != after.digest:  # equal in Python, written differently: -0.0 and 0
         found = [Change("policy", Effect.UNKNOWN, "one digest", "another")]
     return Comparison(tuple(found))
@@ -77,7 +77,7 @@ def limit_changes(before: Policy, after: Policy) -> Iterator[Change]:
         was, will_be = old.get(name), new.get(name)
         if was != will_be:
             effect, note = _effect(was, will_be, moved=bool(moved))
-            yield Change(name, effect, _said(was), _said(will_be), of="limit", note=note)
+            yield Change(name, effect, _demand_text(was), _demand_text(will_be), of="limit", note=note)
 
 
 def weaker_than(demand: Demand, floor: float) -> bool | None:
@@ -159,7 +159,7 @@ def _by_sense(was: Demand, will_be: Demand) -> Effect:
     return by_number(was.bound, will_be.bound, larger=larger)
 
 
-def _said(demand: Demand | None) -> str:
+def _demand_text(demand: Demand | None) -> str:
     """Write a demand for people: its bound, and the keys of the policy that the bound does not say."""
     if demand is None:
         return "not demanded"
@@ -186,7 +186,7 @@ def _said_by_limits(change: Change, before: Policy, after: Policy) -> bool:
     )
 
 
-def _judged(change: Change) -> Change:
+def _judge(change: Change) -> Change:
     """Say of a field that only spells out what is demanded anyhow that nothing changes."""
     neutral = change.path[:1] == (_GATE,) and change.effect is Effect.NEUTRAL
     return replace(change, note="the limits are the same") if neutral else change

@@ -19,7 +19,7 @@ def contradiction(limit: Limit, verdict: Verdict) -> str | None:
 
     Of recursive l-diversity there may be no bound.
     """
-    if (wrong := _misplaced(limit, verdict)) is not None:
+    if (wrong := _misplacement(limit, verdict)) is not None:
         return wrong
     if not limit.published.valued:
         bare = (verdict.value, verdict.bound, verdict.sense) == (None, None, "holds")
@@ -38,7 +38,7 @@ def published_contradiction(limit: Limit, verdict: Verdict) -> str | None:
         return f"{verdict.limit}: its value must not be told"
     if limit.published.banded and verdict.band is None:
         return f"{verdict.limit}: its band must be told"
-    if (wrong := _misplaced(limit, verdict)) is not None:
+    if (wrong := _misplacement(limit, verdict)) is not None:
         return wrong
     if verdict.bound is None:
         return None if limit.published.boundless else f"{verdict.limit}: it must have a bound"
@@ -46,7 +46,7 @@ def published_contradiction(limit: Limit, verdict: Verdict) -> str | None:
     return None if known else "a bound must not be below 0, and must have a sense"
 
 
-def _misplaced(limit: Limit, verdict: Verdict) -> str | None:
+def _misplacement(limit: Limit, verdict: Verdict) -> str | None:
     """Say whether a verdict warns that must not, or has a band that does not fit it."""
     if verdict.status is Status.WARNED and not limit.advisable:
         return f"{limit.name} must be kept, it never only warns"

@@ -70,7 +70,7 @@ def read_floor(file: Path) -> Floor:
     except PolicyError as error:
         problems = [f"{file.name}: {problem}" for problem in error.problems]
     else:
-        found, problems = _parsed(file.name, document)
+        found, problems = _parse(file.name, document)
         if not problems:
             return found
     raise PolicyError([*problems, f"{file.name}: as long as it is wrong, no policy below it is accepted"])
@@ -92,7 +92,7 @@ def weaker_keys(policy: Policy, floor: Floor) -> Iterator[str]:
 def _weaker_field(policy: Policy, path: tuple[str, ...], weakest: Any, name: str) -> Iterator[str]:
     if path[0] in _OF_NOISE and policy.perturb is None:
         return
-    here, mark = ".".join(path), protection_of(_declared(path))
+    here, mark = ".".join(path), protection_of(_field_at(path))
     value = _at(policy, path)
     if value != weakest and (mark is None or not mark.compare(weakest, value).safe):
         got = "nothing" if value is None else value
@@ -110,7 +110,7 @@ def _weaker_limit(policy: Policy, name: str, weakest: float, file: str) -> Itera
                 f"the limit {demand.name}: must be {kind.judged.sense} {weakest:g} or stricter, which {file} "
                 f"demands, got {_got(demand)}"
             )
-    for missing in _needed(policy, kind, of):
+    for missing in _needed_parts(policy, kind, of):
         if missing not in found:
             full = f"{kind.name}.{missing}" if missing else kind.name
             if missing or not found:
@@ -122,7 +122,7 @@ def _got(demand: Demand) -> str:
     return "another kind of it" if demand.bound is None else f"{demand.sense} {demand.bound:g}"
 
 
-def _needed(policy: Policy, kind: Limit, of: str) -> list[str]:
+def _needed_parts(policy: Policy, kind: Limit, of: str) -> list[str]:
     """Name what a limit must be demanded of: columns of its role, the part that was named, or the release.
 
     A limit that needs noise need not be demanded where there is none.
@@ -153,7 +153,7 @@ def _kind(name: str) -> Limit:
     return next(limit for limit in LIMITS if limit.name == name.partition(".")[0])
 
 
-def _parsed(name: str, document: Any) -> tuple[Floor, list[str]]:
+def _parse(name: str, document: Any) -> tuple[Floor, list[str]]:
     """Return what a document says, and every mistake in it."""
     if (
         not isinstance(document, dict)
@@ -176,7 +176,7 @@ def _fields(sections: Mapping[Any, Any], problems: list[str]) -> Iterator[tuple[
     for section, keys in sections.items():
         for key, value in keys.items() if isinstance(keys, dict) else [("", None)]:
             path = (str(section), str(key))
-            field = _declared(path)
+            field = _field_at(path)
             mark = None if field is None else protection_of(field)
             if field is None or mark is None or not mark.floor:
                 problems.append(f"{'.'.join(filter(None, path))}: {_UNFIT}")
@@ -212,12 +212,12 @@ def _paths(required: Any, problems: list[str]) -> tuple[tuple[str, ...], ...]:
         return ()
     paths = [tuple(str(key).split(".")) for key in required]
     problems += [
-        f"required: {'.'.join(path)} is no key of a policy" for path in paths if _declared(path) is None
+        f"required: {'.'.join(path)} is no key of a policy" for path in paths if _field_at(path) is None
     ]
     return tuple(paths)
 
 
-def _declared(path: tuple[str, ...]) -> Any:
+def _field_at(path: tuple[str, ...]) -> Any:
     """Return the field of a policy that a key names; None if there is none."""
     models: list[type[BaseModel]] = [Policy]
     field = None

@@ -15,7 +15,7 @@ from anon_pipeline.evidence.known_categories import (
 )
 from anon_pipeline.limits import usual
 from anon_pipeline.limits.case import Case
-from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit, counted, judges_expectation
+from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit, judges_expectation, unit_of
 from anon_pipeline.limits.traits import Judged, Published, Words
 from anon_pipeline.policy.attacks import KnownColumns
 from anon_pipeline.policy.model import Policy
@@ -44,7 +44,7 @@ def usual_columns(policy: Policy) -> dict[frozenset[str], float]:
     return dict.fromkeys(map(frozenset, known), usual.linking_bound(policy.gate_k))
 
 
-def _demanded(policy: Policy) -> Demanded:
+def _demands(policy: Policy) -> Demanded:
     """Return the policy's own bounds, and those that hold without: of each column, of all together.
 
     Of drawn categories the original is known, and the drawn value seen: as that of noisy numbers, which
@@ -86,10 +86,10 @@ def _before_drawing(demand: Demand, policy: Policy, frame: pd.DataFrame) -> str 
     drawn = [name for name in demand.wanted.columns if name in policy.categorical]
     known = drawn if _drawn_alone(policy, demand) or _released_anyhow(policy) else []
     foreseen = [foreseen_of_category(frame, policy, name) for name in known]
-    if not foreseen or demand.compared(max(foreseen)).status.publishable:
+    if not foreseen or demand.compare(max(foreseen)).status.publishable:
         return None
     return (
-        f"{demand.name}: at most {demand.bound:.3g} of the {counted(policy)} may be linked by who knows "
+        f"{demand.name}: at most {demand.bound:.3g} of the {unit_of(policy)} may be linked by who knows "
         f"{', '.join(drawn)} and the class, on average over the noise. Next: {_SMALLER}"
     )
 
@@ -107,11 +107,11 @@ def _over_noise(case: Case, demand: Demand) -> Expectation:
     return case.known_attack.over_noise(demand.wanted.columns)
 
 
-def _realized(case: Case, demand: Demand) -> float:
+def _realized_share(case: Case, demand: Demand) -> float:
     drawn = _drawn_alone(case.policy, demand)
     if drawn is not None:
         return realized_of_category(case.evidence, case.policy, drawn)
-    return case.known_attack.realized(case.evidence, case.policy, demand.wanted.columns)
+    return case.known_attack.realized_share(case.evidence, case.policy, demand.wanted.columns)
 
 
 _LOOSER = "or accept a looser bound for it in gate.attacks.known_columns."
@@ -137,14 +137,14 @@ KNOWN_COLUMNS = Limit(
         knows="the generalized values, the exact ones behind the noise, and {}",
     ),
     Judged(
-        measure=_realized,
+        measure=_realized_share,
         bound=lambda wanted: wanted.risk,
         needs=("originals",),
         people=True,
         over_noise=_over_noise,
         before_drawing=_before_drawing,
     ),
-    demanded=_demanded,
+    demanded=_demands,
     attack=True,
     advisable=True,
     published=Published(banded=True),

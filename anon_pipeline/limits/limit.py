@@ -158,9 +158,9 @@ class Demand:
     def verdict(self, case: Case) -> Verdict:
         """Judge a release; a limit that lacks what it needs stays unmeasured."""
         told = self.limit.recomputable and not (self.limit.judged.people and case.policy.person)
-        return replace(self._judged(case), recomputable=told)
+        return replace(self._judge(case), recomputable=told)
 
-    def _judged(self, case: Case) -> Verdict:
+    def _judge(self, case: Case) -> Verdict:
         of_people = self.limit.judged.people and not self.limit.judged.judges_records and case.policy.person
         counted: tuple[Need, ...] = ("originals",) if of_people else ()
         for need in (*self.limit.judged.needs, *counted):
@@ -168,7 +168,7 @@ class Demand:
                 sense = "holds" if self.bound is None else self.sense
                 return Verdict(self.name, Status.UNMEASURED, None, self.bound, sense, reason=MISSING[need])
         if self.limit.judged.judge is None:
-            found = self.compared(self.value(case), self.realized(case))
+            found = self.compare(self.value(case), self.realized_value(case))
         else:
             found = self.limit.judged.judge(case, self)
         if type(found) is not Verdict or found.limit != self.name or not found.is_readable:
@@ -188,14 +188,14 @@ class Demand:
     def value(self, case: Case) -> float:
         """Return what is compared with the bound: the mean over the noise, or what was realized."""
         if self.limit.judged.over_noise is None or not judges_expectation(case.policy):
-            return self._measured(case)
+            return self._measure(case)
         return self.limit.judged.over_noise(case, self).judged
 
-    def realized(self, case: Case) -> float | None:
+    def realized_value(self, case: Case) -> float | None:
         """Return the same of the noise that was drawn; None where that is what is compared."""
         if self.limit.judged.over_noise is None or not judges_expectation(case.policy):
             return None
-        return self._measured(case)
+        return self._measure(case)
 
     def foreseen(self, expected: Foreseen, policy: Policy) -> Verdict:
         """Judge what tuning expects of a release.
@@ -209,11 +209,11 @@ class Demand:
             value = self.limit.forecast.of_column(expected, self.of)
         else:
             raise ValueError(f"{self.name} must be foreseen, it is not.")
-        found = self.compared(value)
+        found = self.compare(value)
         warns = self.advised and not found.status.publishable
         return replace(found, status=Status.WARNED) if warns else found
 
-    def compared(self, value: float, realized: float | None = None) -> Verdict:
+    def compare(self, value: float, realized: float | None = None) -> Verdict:
         """Compare what was measured with the bound."""
         bound = self.bound
         if bound is None:
@@ -221,7 +221,7 @@ class Demand:
         near = abs(value - bound) <= self.limit.judged.tolerance * max(bound, 1.0)
         return judge_bound(self.name, bound if near else value, bound, self.sense, realized)
 
-    def _measured(self, case: Case) -> float:
+    def _measure(self, case: Case) -> float:
         if self.limit.judged.measure is None:
             raise ValueError(f"{self.name} must have a measure.")
         return self.limit.judged.measure(case, self)
@@ -235,7 +235,7 @@ def judge_bound(name: str, value: float, bound: float, sense: str, realized: flo
     )
 
 
-def counted(policy: Policy) -> str:
+def unit_of(policy: Policy) -> str:
     """Return what limits count that count people where the policy says whose records they are."""
     return "records" if policy.person is None else "people"
 

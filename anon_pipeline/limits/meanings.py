@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anon_pipeline.limits.limit import Limit, counted, judges_expectation
+from anon_pipeline.limits.limit import Limit, judges_expectation, unit_of
 from anon_pipeline.limits.verdicts import Verdict
 from anon_pipeline.policy.model import Policy
 
@@ -23,7 +23,7 @@ def meaning_of(limit: Limit, of: str, policy: Policy | None = None) -> str:
     words, slots = limit.words, {"counted": "records", "k": "k"}
     said = words.meaning
     if policy is not None:
-        slots = {"counted": counted(policy), "k": str(policy.gate_k)}
+        slots = {"counted": unit_of(policy), "k": str(policy.gate_k)}
         said = words.of_people if policy.person is not None and words.of_people else said
     said = said.format(of, **slots)
     return said if limit.judged.over_noise is None else f"{said} {_noise_judged(policy)}".rstrip()
@@ -48,7 +48,7 @@ def is_free(limit: Limit, bound: float | None, sense: str) -> bool:
     return bool(limit.words.knows) and bound is not None and bound >= 1 and sense == "at most"
 
 
-def demanded(verdict: Verdict, limit: Limit | None) -> str:
+def bound_text(verdict: Verdict, limit: Limit | None) -> str:
     """Say the bound of a verdict: ``at most 0.2``, ``holds``, ``no limit``."""
     if verdict.bound is None:
         return verdict.sense

@@ -19,7 +19,7 @@ _PROMISE = (
 )
 
 
-def _wanted(policy: Policy) -> Demanded:
+def _demands(policy: Policy) -> Demanded:
     return {"": None} if policy.gate.safe_harbor else {}
 
 
@@ -38,7 +38,7 @@ SAFE_HARBOR = Limit(
         question="singling out",
     ),
     Judged(judge=_judge),
-    demanded=_wanted,
+    demanded=_demands,
     expectation="",
     published=Published(valued=False, compares_lists=True, promise=lambda demand: _PROMISE),
 )

@@ -17,7 +17,7 @@ from anon_pipeline.risk.repeated_combinations import FEWEST_COLUMNS
 from anon_pipeline.stages.contracts.stages import broken_contract, release_contract
 
 
-def _kept(demand: Demand, problems: Iterable[str]) -> Verdict:
+def _holds(demand: Demand, problems: Iterable[str]) -> Verdict:
     """Return the verdict of a limit that is broken or not, with what is wrong."""
     said = "; ".join(problems) or None
     return Verdict(demand.name, Status.PASSED if said is None else Status.REFUSED, reason=said)
@@ -27,7 +27,7 @@ def _contract(case: Case, demand: Demand) -> Verdict:
     shown = case.release
     if case.evidence.originals is not None:
         shown = shown.drop(columns=[*PRIVATE], errors="ignore")
-    return _kept(demand, broken_contract(shown, release_contract(case.policy, case.evidence.hierarchies)))
+    return _holds(demand, broken_contract(shown, release_contract(case.policy, case.evidence.hierarchies)))
 
 
 def _origin(case: Case, demand: Demand) -> Verdict:
@@ -35,8 +35,8 @@ def _origin(case: Case, demand: Demand) -> Verdict:
     problems = broken_origin(case.policy, case.facts or {}, hierarchies=case.evidence.hierarchies)
     problems += ["materialize these stages again"] if problems else []
     if case.descent is not None:
-        problems += case.descent.broken(require_originals(case.evidence).frame)
-    return _kept(demand, problems)
+        problems += case.descent.problems(require_originals(case.evidence).frame)
+    return _holds(demand, problems)
 
 
 def _k(case: Case, demand: Demand) -> Verdict:
@@ -44,21 +44,21 @@ def _k(case: Case, demand: Demand) -> Verdict:
 
     A file alone does not say whose records they are; but fewer records than k are fewer people, too.
     """
-    records = demand.compared(case.evidence.classes.k)
+    records = demand.compare(case.evidence.classes.k)
     if case.policy.person is None or records.status is Status.REFUSED:
         return records
     if case.evidence.originals is None:
         reason = "needs the originals: a file alone does not say whose records they are"
         return Verdict(demand.name, Status.UNMEASURED, None, demand.bound, demand.sense, reason=reason)
-    return demand.compared(int(case.evidence.class_sizes.min()))
+    return demand.compare(int(case.evidence.class_sizes.min()))
 
 
-def _repeated(case: Case, demand: Demand) -> Verdict:
+def _judge_repetition(case: Case, demand: Demand) -> Verdict:
     """Say which columns look like those of people with several records; how often, nobody sees."""
     names = (case.facts or {}).get(RawFacts.stage, {}).get("repeated")
     if names is None:
         return Verdict(demand.name, Status.UNMEASURED, reason="needs the facts of the stages")
-    return _kept(demand, _said_of_repeated(case.policy, names))
+    return _holds(demand, _said_of_repeated(case.policy, names))
 
 
 def _said_of_repeated(policy: Policy, names: Sequence[str]) -> Iterator[str]:
@@ -143,7 +143,7 @@ REPEATED_PEOPLE = Limit(
         "one person, where records are counted.",
         advice="name the identifier of a person, not of a record, in person: people are then counted.",
     ),
-    Judged(judge=_repeated, bound=lambda wanted: None, needs=("originals",)),
+    Judged(judge=_judge_repetition, bound=lambda wanted: None, needs=("originals",)),
     demanded=_unknown_people,
     expectation="",
     advisable=True,

@@ -25,7 +25,7 @@ from anon_pipeline.limits.linking import (
     LINKING_RISK,
     SUPPRESSION,
 )
-from anon_pipeline.limits.meanings import demanded, meaning_of
+from anon_pipeline.limits.meanings import bound_text, meaning_of
 from anon_pipeline.limits.mislabelled import (
     NAMED_PEOPLE,
     RARE_TEXTS,
@@ -202,4 +202,4 @@ def demanded_by(verdict: Verdict) -> str:
     Args:
         verdict: of the gate, or of `verify`, which writes ``gate.`` before the names of limits.
     """
-    return demanded(verdict, _BY_NAME.get(verdict.limit.removeprefix("gate.").partition(".")[0]))
+    return bound_text(verdict, _BY_NAME.get(verdict.limit.removeprefix("gate.").partition(".")[0]))

@@ -28,7 +28,7 @@ _BEHIND = (
 )
 
 
-def _unchanged(policy: Policy) -> Demanded:
+def _unchanged_demands(policy: Policy) -> Demanded:
     return {name: Advised(usual.HOMOGENEITY) for name in sorted(policy.unchanged)}
 
 
@@ -38,7 +38,7 @@ def _noisy(policy: Policy) -> Demanded:
     return {name: Advised(usual.HOMOGENEITY) for name in sorted({*scaled, *policy.categorical})}
 
 
-def _worded(policy: Policy) -> Demanded:
+def _worded_demands(policy: Policy) -> Demanded:
     """Advise on the columns of texts whose values limits count or compare as they are written."""
     columns = {name: policy.sensitive[name] for name in policy.class_limited}
     numbers = {name for name, each in columns.items() if each.distance == "ordered" and each.order is None}
@@ -65,7 +65,7 @@ def _secrets(case: Case, demand: Demand) -> Verdict:
     return Verdict(demand.name, Status.PASSED if said is None else Status.REFUSED, reason=said)
 
 
-def _told(case: Case, demand: Demand) -> Verdict:
+def _judge_telling(case: Case, demand: Demand) -> Verdict:
     """Say which released columns tell the originals of others, as the recoding found it."""
     found = (case.facts or {}).get(KAnonymizedFacts.stage, {}).get("telling")
     if found is None:
@@ -108,7 +108,7 @@ NEAR_HOMOGENEITY = Limit(
         people=True,
         tolerance=_ROUNDING,
     ),
-    demanded=_unchanged,
+    demanded=_unchanged_demands,
     advisable=True,
 )
 HIDDEN_HOMOGENEITY = Limit(
@@ -137,7 +137,7 @@ SPELLINGS = Limit(
         question="inference",
     ),
     Judged(measure=lambda case, demand: told_values.spellings(case.evidence, demand.of)),
-    demanded=_worded,
+    demanded=_worded_demands,
     advisable=True,
 )
 TOLD_SECRETS = Limit(
@@ -168,7 +168,7 @@ TOLD_ORIGINALS = Limit(
         "coarser (round, top, bottom, level).",
         question="linkability",
     ),
-    Judged(judge=_told, bound=lambda wanted: None, needs=("originals",)),
+    Judged(judge=_judge_telling, bound=lambda wanted: None, needs=("originals",)),
     demanded=lambda policy: {"": Advised(None, since=1)} if policy.unchanged else {},
     advisable=True,
     expectation="",

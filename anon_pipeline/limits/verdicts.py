@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from anon_pipeline.base.notebook import shown, tabular
+from anon_pipeline.base.notebook import object_html, tabular
 
 
 class Status(StrEnum):
@@ -114,12 +114,12 @@ class Verdict:
         Args:
             at_hand: whether the judged file is in the reader's hands; a refused one else is not.
         """
-        seen = self.seen(at_hand=at_hand)
+        seen = self.value_seen(at_hand=at_hand)
         measured = "" if seen is None else f": {seen:.6g}"
         demanded = "" if self.bound is None else f" ({self.sense} {self.bound:.6g})"
         return f"{self.limit}{measured}{demanded} {self.status}" + (f": {self.reason}" if self.reason else "")
 
-    def seen(self, *, at_hand: bool) -> float | None:
+    def value_seen(self, *, at_hand: bool) -> float | None:
         """Return the value as others than the curator see it: what the file tells those who have it."""
         return self.value if self.recomputable and (at_hand or self.status.publishable) else None
 
@@ -149,7 +149,7 @@ class Verdict:
         return {**said, "status": str(self.status)}
 
 
-def _demanded(verdict: Verdict) -> str:
+def _bound_text(verdict: Verdict) -> str:
     return verdict.sense if verdict.bound is None else f"{verdict.sense} {verdict.bound:.6g}"
 
 
@@ -185,11 +185,13 @@ class GateReport:
     def _repr_html_(self) -> str:
         """Show all verdicts in a notebook, with their exact values."""
         rows = [
-            (one.limit, one.measured or one.band or "", _demanded(one), one.status, one.reason or "")
+            (one.limit, one.measured or one.band or "", _bound_text(one), one.status, one.reason or "")
             for one in self.verdicts
         ]
         said = "passed" if self.passed else f"refused by {', '.join(one.limit for one in self.unkept)}"
-        return shown(f"Gate: {said}", [tabular(["limit", "measured", "demanded", "verdict", "why"], rows)])
+        return object_html(
+            f"Gate: {said}", [tabular(["limit", "measured", "demanded", "verdict", "why"], rows)]
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return what may be published of the report as JSON types; see `Verdict.to_json`.

@@ -13,7 +13,7 @@ from anon_pipeline.orchestration.metadata import facts_metadata
 from anon_pipeline.orchestration.partitions import partition_of_run, partitions_of
 from anon_pipeline.orchestration.progress import Log
 from anon_pipeline.orchestration.resources import VAULT, Folders
-from anon_pipeline.orchestration.stage import Stage, StageRun, declared, worked
+from anon_pipeline.orchestration.stage import Stage, StageRun, asset_declaration, run_options
 from anon_pipeline.orchestration.table_columns import column_metadata
 from anon_pipeline.orchestration.upstream import upstream_reader
 from anon_pipeline.orchestration.vault import (
@@ -31,7 +31,7 @@ from anon_pipeline.publish.preconditions import refuse_what_cannot_be_published
 from anon_pipeline.sources import read_source
 from anon_pipeline.stages import pipeline
 from anon_pipeline.stages.deidentify import hashing_key
-from anon_pipeline.stages.own import changed
+from anon_pipeline.stages.own import change_stage
 from anon_pipeline.stages.private import Staged
 from anon_pipeline.stages.stored import stage_table
 
@@ -89,10 +89,10 @@ def k_anonymized(policy: Policy) -> Stage:
 def perturbed(policy: Policy) -> Stage:
     """Add noise to the perturb columns; its ε is booked in the ledger before it is drawn."""
     said = "Noise on the perturb columns, scaled to each class. Private."
-    return private(policy, "perturbed", said, _perturbed)
+    return private(policy, "perturbed", said, _perturb)
 
 
-def _perturbed(run: StageRun, before: Staged) -> Staged:
+def _perturb(run: StageRun, before: Staged) -> Staged:
     refuse_contradictions(run.policy)
     check_retainable(run.vault, run.policy)
     refuse_what_cannot_be_published(run.policy, run.folders, partition=run.partition)
@@ -100,12 +100,12 @@ def _perturbed(run: StageRun, before: Staged) -> Staged:
     refuse_before_drawing(run.policy, before)
     booked = run.booking()
     opened = Opening(booked, draws_in(run.vault, run.policy, run.folders, run.partition))
-    with opened.failing():
+    with opened.fail_on_error():
         return pipeline.perturbed(
             run.policy,
             before,
             entropy=system_entropy(),
-            memory=None if memory is None else booked.counted(memory),
+            memory=None if memory is None else booked.only_booked(memory),
             opens=opened,
         )
 
@@ -114,7 +114,7 @@ def shuffled(policy: Policy) -> Stage:
     """Permute the records uniformly."""
 
     def work(run: StageRun, before: Staged) -> Staged:
-        with run.booking().failing(release_id_in(before.facts)):
+        with run.booking().fail_on_error(release_id_in(before.facts)):
             return pipeline.shuffled(run.policy, before, entropy=system_entropy())
 
     return private(policy, "shuffled", "The records in random order. Private.", work)
@@ -124,7 +124,7 @@ def suppressed(policy: Policy) -> Stage:
     """Suppress records that a confidence interval would single out, and classes beyond t or l."""
 
     def work(run: StageRun, before: Staged, originals: Staged) -> Staged:
-        with run.booking().failing(release_id_in(before.facts)):
+        with run.booking().fail_on_error(release_id_in(before.facts)):
             return pipeline.suppressed(run.policy, before, originals, hierarchies=run.folders.hierarchies)
 
     said = "Without records that a confidence interval would single out. Private."
@@ -138,9 +138,9 @@ def own_stage(
 
     Args:
         name: begins with ``own_``.
-        change: (n, columns) table in, table out, see `stages.own.changed`.
+        change: (n, columns) table in, table out, see `stages.own.change_stage`.
     """
-    return private(policy, name, meaning, lambda run, before: changed(before, name, change))
+    return private(policy, name, meaning, lambda run, before: change_stage(before, name, change))
 
 
 def private(
@@ -165,7 +165,7 @@ def _private(
 ) -> dg.AssetsDefinition:
     partitions, columns = partitions_of(policy), column_metadata(policy, stage, _main(ins))
 
-    @dg.asset(**declared(policy, stage, meaning, ins), **worked(policy), io_manager_key=VAULT)
+    @dg.asset(**asset_declaration(policy, stage, meaning, ins), **run_options(policy), io_manager_key=VAULT)
     def private_asset(
         context: dg.AssetExecutionContext,
         anon_folders: Folders,

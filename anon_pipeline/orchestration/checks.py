@@ -51,21 +51,21 @@ def check_identifiers(policy: Policy) -> Check:
     )
 
     def build(_: str | None) -> dg.AssetChecksDefinition:
-        @dg.asset_check(**_declared(policy, "deidentified", "no_identifier_left", said))
+        @dg.asset_check(**_declaration(policy, "deidentified", "no_identifier_left", said))
         def without_identifiers(anon_folders: Folders, table: Staged) -> dg.AssetCheckResult:
             def schema() -> Any:
                 folders = anon_folders.locations()
                 folders.confine(policy)
                 return deidentified_contract(policy, folders.hierarchies)
 
-            return _contract("deidentified", table, schema, lambda frame: _identifying(policy, table))
+            return _contract("deidentified", table, schema, lambda frame: _identifying_columns(policy, table))
 
         return without_identifiers
 
     return Check("deidentified", build)
 
 
-def _identifying(policy: Policy, table: Staged) -> list[str]:
+def _identifying_columns(policy: Policy, table: Staged) -> list[str]:
     holding = trusted_table(policy, table).facts["deidentified"]["holding"]
     return identifying_columns(table.frame, policy, today=utc_today(), holding=holding)
 
@@ -76,7 +76,7 @@ def _contract_check(
     """Return the check of a stage whose contract follows from the policy alone."""
 
     def build(_: str | None) -> dg.AssetChecksDefinition:
-        @dg.asset_check(**_declared(policy, stage, name, said))
+        @dg.asset_check(**_declaration(policy, stage, name, said))
         def as_contracted(table: Staged) -> dg.AssetCheckResult:
             return _contract(stage, table, lambda: contract(policy))
 
@@ -92,7 +92,7 @@ def check_hierarchies(policy: Policy) -> Check:
     def build(before: str | None) -> dg.AssetChecksDefinition:
         taken = {"before": dg.AssetIn(stage_key(policy, str(before)))}
 
-        @dg.asset_check(**_declared(policy, "k_anonymized", "contract", said), additional_ins=taken)
+        @dg.asset_check(**_declaration(policy, "k_anonymized", "contract", said), additional_ins=taken)
         def of_their_hierarchy(anon_folders: Folders, table: Staged, before: Staged) -> dg.AssetCheckResult:
             def schema() -> Any:
                 folders = anon_folders.locations()
@@ -108,7 +108,7 @@ def check_hierarchies(policy: Policy) -> Check:
     return Check("k_anonymized", build)
 
 
-def _declared(policy: Policy, stage: str, name: str, description: str) -> dict[str, Any]:
+def _declaration(policy: Policy, stage: str, name: str, description: str) -> dict[str, Any]:
     """Return what a contract's check is declared with."""
     return {
         "asset": stage_key(policy, stage),

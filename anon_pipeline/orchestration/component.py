@@ -21,7 +21,7 @@ from anon_pipeline.orchestration.resources import default_resources
 from anon_pipeline.policy.defaults_files import refuse_below_defaults
 from anon_pipeline.policy.load import policy_from
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.policy.rendering import rendered
+from anon_pipeline.policy.rendering import render_attributes
 from anon_pipeline.policy.templates import template
 from anon_pipeline.vault.ignoring import ignore_vault
 
@@ -51,7 +51,7 @@ class ReleaseScaffolder(dg.Scaffolder[ScaffoldOptions]):
         folder.mkdir(parents=True, exist_ok=True)
         if data is None:
             (folder / "defs.yaml").write_text(template(folder.name), encoding="utf-8")
-        elif (problem := _drafted(Path(data), folder, project)) is not None:
+        elif (problem := _draft(Path(data), folder, project)) is not None:
             if not any(folder.iterdir()):  # `dg` has made it
                 folder.rmdir()
             raise click.ClickException(problem)
@@ -62,7 +62,7 @@ class ReleaseScaffolder(dg.Scaffolder[ScaffoldOptions]):
                 click.echo(f"wrote {os.path.relpath(written)}: all steps of a run in one process")
 
 
-def _drafted(data: Path, folder: Path, project: Path) -> str | None:
+def _draft(data: Path, folder: Path, project: Path) -> str | None:
     """Write a policy for a table; say why not where that failed."""
     from anon_pipeline.draft.drafted import draft, summary  # noqa: PLC0415 - takes seconds to import
 
@@ -106,7 +106,7 @@ class AnonymizedRelease(dg.Component):
         """
         check_defs(Path(context.path))
         written = attributes.root if isinstance(attributes, Attributes) else attributes
-        policy = policy_from(rendered(written, context.resolution_context.resolve_value))
+        policy = policy_from(render_attributes(written, context.resolution_context.resolve_value))
         refuse_below_defaults(policy, Path(context.path))
         return cls(policy)
 

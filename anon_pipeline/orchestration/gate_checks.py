@@ -94,7 +94,7 @@ def judge_tables(run: StageRun, released: Staged, originals: Staged, wanted: Col
         measured.keep(report, released.facts)
     else:
         kept = measured.keep_refused(report, released.facts)
-        run.booking().failed(release_id_in(released.facts))
+        run.booking().enter_failed(release_id_in(released.facts))
     checks = list(_verdicts(run, report, wanted, measured.name))
     if GX_CHECK in wanted and not (_one_cause(report) and checks):
         checks.append(_agreement(run, report, suite_of(policy, judged, folders.hierarchies)))

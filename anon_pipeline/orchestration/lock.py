@@ -22,7 +22,7 @@ def checked_on_this_data(
     Raises:
         GateRefused: naming the checks that did not run on this data, or did not pass.
     """
-    states = {key.name: _passed(instance, key, report, partition) for key in gate_check_keys(policy)}
+    states = {key.name: _latest_result(instance, key, report, partition) for key in gate_check_keys(policy)}
     never = sorted(name for name, passed in states.items() if passed is None)
     failed = sorted(name for name, passed in states.items() if passed is False)
     if not never and not failed:
@@ -36,7 +36,7 @@ def checked_on_this_data(
     raise GateRefused("\n".join(lines), report)
 
 
-def _passed(
+def _latest_result(
     instance: DagsterInstance, key: AssetCheckKey, report: GateReport, partition: str | None
 ) -> bool | None:
     """Return the latest evaluation on this data and policy; None if there is none.

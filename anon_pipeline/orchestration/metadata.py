@@ -43,7 +43,7 @@ def verdict_metadata(verdict: Verdict, report: GateReport, measured: str) -> dic
     """
     values = {
         "status": str(verdict.status),
-        "value": verdict.seen(at_hand=False) if report.passed else None,
+        "value": verdict.value_seen(at_hand=False) if report.passed else None,
         "limit": verdict.bound,
         "sense": verdict.sense,
         "reason": verdict.reason,
@@ -81,7 +81,7 @@ def verdict_list(report: GateReport) -> dg.MarkdownMetadataValue:
 def _line(verdict: Verdict, *, passed: bool) -> str:
     """Say a verdict in a line: how it ended, the limit, what was measured, what is demanded, and why not."""
     mark = {Status.PASSED: "✓", Status.WARNED: "⚠"}.get(verdict.status, "✗")
-    value = verdict.seen(at_hand=False) if passed else None
+    value = verdict.value_seen(at_hand=False) if passed else None
     measured = "" if value is None else f"{value:.6g}, "
     why = f": {verdict.reason}" if verdict.reason else ""
     return f"* {mark} {verdict.limit} {verdict.status} ({measured}{demanded_by(verdict)}){why}"

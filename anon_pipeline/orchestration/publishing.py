@@ -14,7 +14,7 @@ from anon_pipeline.orchestration.lock import checked_on_this_data
 from anon_pipeline.orchestration.partitions import partition_of_run, partitions_of
 from anon_pipeline.orchestration.release_facts import links_base, published_metadata
 from anon_pipeline.orchestration.resources import Folders
-from anon_pipeline.orchestration.stage import Stage, StageRun, declared, stage_key, worked
+from anon_pipeline.orchestration.stage import Stage, StageRun, asset_declaration, run_options, stage_key
 from anon_pipeline.orchestration.vault import (
     archive_in,
     check_retainable,
@@ -37,14 +37,14 @@ def published(policy: Policy) -> Stage:
     are its own: no chain can leave them out, and a selection without them publishes nothing.
     """
     needs = {"released": "suppressed", "originals": "k_anonymized"}
-    return Stage("published", partial(_published, policy), takes=None, needs=needs)
+    return Stage("published", partial(_publish_asset, policy), takes=None, needs=needs)
 
 
-def _published(policy: Policy, ins: Mapping[str, str]) -> dg.AssetsDefinition:
+def _publish_asset(policy: Policy, ins: Mapping[str, str]) -> dg.AssetsDefinition:
     """Return the asset that publishes, with the gate's checks."""
     partitions, key = partitions_of(policy), stage_key(policy, "published")
     said = "The release: judged by the gate, and written only if the gate passes the bytes to be written."
-    named = declared(policy, "published", said, ins)
+    named = asset_declaration(policy, "published", said, ins)
     ins_of, _ = named.pop("ins"), named.pop("deps")
 
     @dg.multi_asset(
@@ -53,7 +53,7 @@ def _published(policy: Policy, ins: Mapping[str, str]) -> dg.AssetsDefinition:
         ins=ins_of,
         check_specs=gate_specs(policy),
         can_subset=True,
-        **worked(policy),
+        **run_options(policy),
     )
     def published_asset(
         context: dg.AssetExecutionContext,

@@ -50,9 +50,9 @@ def published_metadata(
         **{name: _link(path, folders.releases) for name, path in paths.items()},
         "folder": _within(written.path.parent, folders.releases),
         **_numbers(policy, written, shown),
-        "guarantee": _listed(written.manifest["guarantee"]),
-        "left": _listed(left),
-        "noise": _listed([f"{name}: {said}" for name, said in noise_in_words(policy)]),
+        "guarantee": _markdown_list(written.manifest["guarantee"]),
+        "left": _markdown_list(left),
+        "noise": _markdown_list([f"{name}: {said}" for name, said in noise_in_words(policy)]),
         "classes": sizes_table(class_sizes(policy, shown)),
         **column_metadata(policy, "published", ["suppressed"], types),
     }
@@ -77,7 +77,7 @@ def _numbers(policy: Policy, written: Published, shown: pd.DataFrame) -> dict[st
     }
 
 
-def _listed(lines: list[str]) -> dg.MarkdownMetadataValue:
+def _markdown_list(lines: list[str]) -> dg.MarkdownMetadataValue:
     return dg.MetadataValue.md("\n".join(f"* {line}" for line in lines))
 
 

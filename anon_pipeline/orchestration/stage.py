@@ -76,7 +76,7 @@ def stage_key(policy: Policy, stage: str) -> dg.AssetKey:
     return dg.AssetKey([policy.name, stage])
 
 
-def declared(policy: Policy, stage: str, meaning: str, ins: Mapping[str, str]) -> dict[str, Any]:
+def asset_declaration(policy: Policy, stage: str, meaning: str, ins: Mapping[str, str]) -> dict[str, Any]:
     """Return what all assets of a release are declared with."""
     private = stage != "published"
     return {
@@ -92,7 +92,7 @@ def declared(policy: Policy, stage: str, meaning: str, ins: Mapping[str, str]) -
     }
 
 
-def worked(policy: Policy) -> dict[str, Any]:
+def run_options(policy: Policy) -> dict[str, Any]:
     """Return how the steps of a release are run: one run at a time, and again if a place did not answer.
 
     An instance holds the pool to one run where its `dagster.yaml` says so. A refusal and a bug are not

@@ -20,10 +20,10 @@ def upstream_reader(
     context: dg.AssetExecutionContext, policy: Policy, partition: str | None
 ) -> Callable[[], pd.DataFrame]:
     """Return what reads the asset that a policy names, when the stage asks for it."""
-    return partial(_read, context, policy, partition)
+    return partial(_read_asset, context, policy, partition)
 
 
-def _read(context: dg.AssetExecutionContext, policy: Policy, partition: str | None) -> pd.DataFrame:
+def _read_asset(context: dg.AssetExecutionContext, policy: Policy, partition: str | None) -> pd.DataFrame:
     """Read the asset: of a partitioned one the partition of this run.
 
     It is read here, and not by Dagster before the stage begins: what an IO manager says of an error may

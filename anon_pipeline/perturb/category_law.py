@@ -183,7 +183,7 @@ def pmf(noise: CategoryNoise) -> Reals:
     return weights[noise.domain.meeting_levels()] / whole[:, None]
 
 
-def kept(noise: CategoryNoise) -> Reals:
+def keep_probabilities(noise: CategoryNoise) -> Reals:
     """Return the probability that the original is released, for each value, (D,)."""
     return 1 / _weights(noise)[1]
 

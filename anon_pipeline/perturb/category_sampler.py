@@ -113,7 +113,7 @@ def _levels(
         levels += drawn > limit[own]
         open_ |= drawn == limit[own]
     for i in np.flatnonzero(open_).tolist():
-        levels[i] = _refined(i, counts[own[i]], gammas, words=words, bits=bits)
+        levels[i] = _refine(i, counts[own[i]], gammas, words=words, bits=bits)
     return levels
 
 
@@ -123,7 +123,7 @@ def _uniform(words: Words, at: NDArray[np.int64] | slice, number: int, bits: int
     return (drawn >> np.uint64(64 - bits)).astype(np.int64)
 
 
-def _refined(
+def _refine(
     element: int, rings: Sequence[int], gammas: tuple[Fraction, ...], *, words: Words, bits: int
 ) -> int:
     """Decide a level with more bits of an element's uniform number: those of its next words."""

@@ -234,7 +234,7 @@ def _ratio(epsilon: float, allowed: float) -> float:
     return high
 
 
-def calibrated(
+def calibrate_sigmas(
     diameters: NDArray[np.int64], epsilon: float, allowed: float, *, most: int
 ) -> NDArray[np.int64]:
     """Return σ of each diameter in sixteenths of a grid unit: enough for (ε, δ), by the exact `delta`.

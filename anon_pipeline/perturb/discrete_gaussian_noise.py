@@ -16,7 +16,9 @@ def _parameters(drawn: Drawn, sensitivity: NDArray[np.int64]) -> NDArray[np.int6
     if drawn.delta is None:
         raise ValueError("delta must be given for discrete Gaussian noise.")
     most = samplers.LARGEST_SIGMA
-    found = discrete_gaussian_law.calibrated(sensitivity, float(drawn.epsilon), float(drawn.delta), most=most)
+    found = discrete_gaussian_law.calibrate_sigmas(
+        sensitivity, float(drawn.epsilon), float(drawn.delta), most=most
+    )
     samplers.refuse_wide(found)
     return found
 

@@ -53,7 +53,7 @@ class Drawing:
     bounds: Bounds
     diameters: NDArray[np.int64] = field(repr=False)
 
-    def drawn(self, entropy: Source) -> NDArray[np.int64]:
+    def draw_values(self, entropy: Source) -> NDArray[np.int64]:
         """Draw the noise of every record once, and return the noisy values, (n, p); see `add_noise`."""
         words = by_element(entropy, len(self.values))
         mine, noisy = Words(words.key, words.places[self.kept]), self.values.copy()
@@ -116,7 +116,7 @@ def add_noise(
         [KE IV]; [methods 5].
     """
     prepared = prepare_noise(values, classes, noises=noises, bounds=bounds, names=names)
-    return Perturbed(prepared.drawn(entropy), prepared.diameters)
+    return Perturbed(prepared.draw_values(entropy), prepared.diameters)
 
 
 def prepare_noise(

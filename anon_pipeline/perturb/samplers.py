@@ -52,7 +52,7 @@ def discrete_gaussian(sixteenths: NDArray[np.int64], *, entropy: Source) -> NDAr
     """Draw integer noise z with P(z) ∝ exp(−z²/(2σ²)), exactly.
 
     Args:
-        sixteenths: (n,) σ in sixteenths of a grid unit, ≥ 0; see `discrete_gaussian_law.calibrated`.
+        sixteenths: (n,) σ in sixteenths of a grid unit, ≥ 0; see `discrete_gaussian_law.calibrate_sigmas`.
     Returns:
         (n,) noise in grid units, independent; 0 where σ is 0.
     Raises:

@@ -40,7 +40,7 @@ def _one_column(averaging: Any, sections: Mapping[str, Any]) -> Iterator[str]:
         yield f"needs exactly one column with the role {_perturb(sections['columns'])}, got {noisy}"
 
 
-def _matched(match: tuple[Mapping[str, float], ...], sections: Mapping[str, Any]) -> Iterator[str]:
+def _match_problems(match: tuple[Mapping[str, float], ...], sections: Mapping[str, Any]) -> Iterator[str]:
     columns = sections["columns"]
     kinds = (Generalize, Perturb, type(None))
     quasi = {name for name, column in columns.items() if isinstance(column, kinds)}
@@ -48,13 +48,13 @@ def _matched(match: tuple[Mapping[str, float], ...], sections: Mapping[str, Any]
         yield f"must name columns with the role generalize or {_perturb(columns)}, got {', '.join(wrong)}"
 
 
-def _covering(population: Any, sections: Mapping[str, Any]) -> Iterator[str]:
+def _covering_problems(population: Any, sections: Mapping[str, Any]) -> Iterator[str]:
     recoder = getattr(sections.get("anonymize"), "recoder", COVERING[0])
     if population is not None and recoder not in COVERING:
         yield f"needs a recoder whose values say whom they stand for ({', '.join(COVERING)}), got {recoder}"
 
 
-def _known(known: tuple[KnownColumns, ...], sections: Mapping[str, Any]) -> Iterator[str]:
+def _known_problems(known: tuple[KnownColumns, ...], sections: Mapping[str, Any]) -> Iterator[str]:
     columns = sections["columns"]
     kinds = (Sensitive, Insensitive, PerturbCategories, type(None))
     named = set(itertools.chain(*(entry.columns for entry in known)))
@@ -99,7 +99,7 @@ class Linkage(Strict):
     rules: Annotated[Share | None, SHOWN, AFTER, Fits(_of_records)] = Field(
         None, description="Largest share linked by the rules of match."
     )
-    match: Annotated[tuple[Keyed[Share], ...], SHOWN, AFTER, Fits(_matched, "columns")] = Field(
+    match: Annotated[tuple[Keyed[Share], ...], SHOWN, AFTER, Fits(_match_problems, "columns")] = Field(
         (),
         description="For rules: each says from which similarity of which columns on two records match; one "
         "that holds is enough.",
@@ -183,7 +183,7 @@ class Attacks(Strict):
         SHOWN,
         AFTER,
         JUDGED,
-        Fits(_known, "columns"),
+        Fits(_known_problems, "columns"),
         BeforeMaking("anon_pipeline.policy.contradictions:unlimited_categories"),
     ] = Field(
         (),
@@ -209,7 +209,7 @@ class Attacks(Strict):
     marketer_risk: Annotated[Share | None, SHOWN, AFTER] = Field(
         None, description="Largest share picked rightly over all classes."
     )
-    population: Annotated[PopulationLimits | None, Fits(_covering, "columns")] = Field(
+    population: Annotated[PopulationLimits | None, Fits(_covering_problems, "columns")] = Field(
         None, description="Limits that need a table of the whole population."
     )
     sample_uniques: Annotated[Share | None, SHOWN, AFTER, Fits(_of_records)] = Field(

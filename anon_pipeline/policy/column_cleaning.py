@@ -55,29 +55,29 @@ def column_cleaning(clean: Clean, name: str, column: Any) -> ColumnCleaning:
     """
     own = clean.columns.get(name, CleanColumn())
 
-    def said(key: str, default: Any = None) -> Any:
+    def value_of(key: str, default: Any = None) -> Any:
         values = (getattr(section, key) for section in (own, clean))
         return next((value for value in values if value is not None), default)
 
-    form, case = said("unicode"), said("case")
+    form, case = value_of("unicode"), value_of("case")
     kind = COLUMN_TYPES[
-        own.type or _type_of(column, said("format")) or (clean.type if _as_is(column) else TEXT_TYPE)
+        own.type or _type_of(column, value_of("format")) or (clean.type if _as_is(column) else TEXT_TYPE)
     ]
     cut = own.truncate or (clean.truncate if kind.keeps_texts and _as_is(column) else None)
     return ColumnCleaning(
         type=kind,
         own=frozenset(key for key in CleanColumn.model_fields if getattr(own, key) is not None),
-        strip=said("strip", False),
+        strip=value_of("strip", False),
         unicode=None if form == "keep" else form,
         case=None if case == "keep" else case,
-        missing=said("missing", ()),
-        values=None if own.values_file is not None else said("values"),
+        missing=value_of("missing", ()),
+        values=None if own.values_file is not None else value_of("values"),
         values_file=own.values_file,
-        decimal=said("decimal"),
-        thousands=said("thousands"),
-        currency=said("currency", ()),
+        decimal=value_of("decimal"),
+        thousands=value_of("thousands"),
+        currency=value_of("currency", ()),
         percent=bool(own.percent),
-        format=said("format", (ISO,)),
+        format=value_of("format", (ISO,)),
         truncate=cut,
     )
 

@@ -17,7 +17,7 @@ from anon_pipeline.policy.fields import Missing, Plain, Real, Strict
 from anon_pipeline.policy.hierarchies import HierarchySpec
 from anon_pipeline.policy.kind_names import Action, Mechanism
 from anon_pipeline.policy.marks import COUNTED, SHOWN
-from anon_pipeline.policy.protection import NEUTRAL, WIDER, rank_by, ranked
+from anon_pipeline.policy.protection import NEUTRAL, WIDER, by_rank, rank_by
 
 __all__ = [
     "COLUMN_TAGS",
@@ -74,7 +74,7 @@ class Perturb(Allowing):
     mechanism: Annotated[Mechanism | None, SHOWN] = Field(
         None, description="Kind of noise. Default: perturb.mechanism."
     )
-    sensitivity: Annotated[Literal["class", "declared"], SHOWN, ranked("class", "declared")] = Field(
+    sensitivity: Annotated[Literal["class", "declared"], SHOWN, by_rank("class", "declared")] = Field(
         "class", description="What the noise must hide: differences in the class, or within input_bounds."
     )
     input_bounds: Annotated[tuple[Real, Real] | None, SHOWN, WIDER] = Field(
@@ -159,7 +159,7 @@ def _role(value: Any) -> Any:
     return role
 
 
-def _mapping(value: Any) -> Any:
+def _require_mapping(value: Any) -> Any:
     if isinstance(value, (dict, BaseModel)):
         return value
     raise ValueError("must be a mapping with a role")
@@ -180,7 +180,7 @@ Column = Annotated[
             _role, custom_error_type="role", custom_error_message="role must be one of " + ", ".join(_ROLES)
         ),
     ],
-    BeforeValidator(_mapping),
+    BeforeValidator(_require_mapping),
 ]
 
 

@@ -23,12 +23,12 @@ def refuse_contradictions(policy: Policy) -> None:
     Raises:
         PolicyError: with what to change, all of it.
     """
-    problems = [f"{line}. Nothing was made, and no ε was spent." for line in _broken(policy)]
+    problems = [f"{line}. Nothing was made, and no ε was spent." for line in _broken_fields(policy)]
     if problems:
         raise PolicyError(problems)
 
 
-def _broken(policy: Policy) -> Iterator[str]:
+def _broken_fields(policy: Policy) -> Iterator[str]:
     """Yield what fields say that is wrong with them where a release is made, see `BeforeMaking`."""
     for name in type(policy).model_fields:
         section = getattr(policy, name)

@@ -15,34 +15,34 @@ _NULL = {"type": "null"}
 _Schema = dict[str, Any]
 
 
-def discriminated(schema: Mapping[str, Any]) -> _Schema:
+def discriminate(schema: Mapping[str, Any]) -> _Schema:
     """Return a schema that accepts the same, and whose mistakes are at the key that is wrong.
 
     Args:
         schema: as pydantic writes it, with ``$defs``.
     """
-    found: _Schema = _walked(schema, schema.get("$defs", {}))
+    found: _Schema = _walk(schema, schema.get("$defs", {}))
     return found
 
 
-def _walked(node: Any, defined: Mapping[str, _Schema]) -> Any:
+def _walk(node: Any, defined: Mapping[str, _Schema]) -> Any:
     if isinstance(node, list):
-        return [_walked(one, defined) for one in node]
+        return [_walk(one, defined) for one in node]
     if not isinstance(node, Mapping):
         return node
     walked: _Schema = {
-        _BOUNDS.get(str(key), str(key)) if isinstance(value, (int, float)) else str(key): _walked(
+        _BOUNDS.get(str(key), str(key)) if isinstance(value, (int, float)) else str(key): _walk(
             value, defined
         )
         for key, value in node.items()
     }
     for key in ("anyOf", "oneOf"):
         if isinstance(walked.get(key), list):
-            walked |= _chosen(walked.pop(key), defined)
+            walked |= _choose(walked.pop(key), defined)
     return walked
 
 
-def _chosen(alternatives: Sequence[_Schema], defined: Mapping[str, _Schema]) -> _Schema:
+def _choose(alternatives: Sequence[_Schema], defined: Mapping[str, _Schema]) -> _Schema:
     """Return what takes the place of alternatives: nothing is wrong with null, then the choice is made."""
     rest = [one for one in alternatives if one != _NULL]
     models = [defined.get(str(one.get("$ref", "")).rpartition("/")[2]) for one in rest]

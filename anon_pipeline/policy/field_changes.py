@@ -75,10 +75,10 @@ def field_changes(before: Policy, after: Policy) -> Iterator[Change]:
     Of a field without a mark of `policy.protection` the difference cannot be compared. Every difference is
     yielded: two policies of which nothing is yielded are equal.
     """
-    yield from _walked(before, after, (), OPEN)
+    yield from _walk(before, after, (), OPEN)
 
 
-def _walked(before: BaseModel, after: BaseModel, path: tuple[str, ...], above: Marks) -> Iterator[Change]:
+def _walk(before: BaseModel, after: BaseModel, path: tuple[str, ...], above: Marks) -> Iterator[Change]:
     for name, declared in type(before).model_fields.items():
         old, new, here = getattr(before, name), getattr(after, name), (*path, name)
         if old == new:
@@ -86,7 +86,7 @@ def _walked(before: BaseModel, after: BaseModel, path: tuple[str, ...], above: M
         mark, marks = protection_of(declared), field_marks(type(before), name)
         within = marks.below(above) if marks.marked else above
         if isinstance(old, BaseModel) and type(old) is type(new) and mark is not NEUTRAL:
-            yield from _walked(old, new, here, within)
+            yield from _walk(old, new, here, within)
         elif here == ("columns",):
             yield from _columns(old, new, within)
         else:
@@ -127,7 +127,7 @@ def _columns(before: Mapping[str, Any], after: Mapping[str, Any], above: Marks) 
         if old == new:
             continue
         if old is not None and type(old) is type(new):
-            yield from _walked(old, new, here, above)
+            yield from _walk(old, new, here, above)
             continue
         effect, note = _role_change(old, new)
         yield Change(".".join(here), effect, _role(old), _role(new), note=note, path=here)
@@ -139,7 +139,7 @@ def _role(column: Any) -> str:
 
 def _role_change(old: Any, new: Any) -> tuple[Effect, str]:
     """Say what another role does: what is released of a column without noise, and what is not released."""
-    was, will_be = _released(old), _released(new)
+    was, will_be = _is_released(old), _is_released(new)
     if not will_be:
         return (Effect.STRENGTHENS, "no longer released") if was else (Effect.NEUTRAL, "not released")
     if not was:
@@ -149,7 +149,7 @@ def _role_change(old: Any, new: Any) -> tuple[Effect, str]:
     return Effect.UNKNOWN, "released in another role"
 
 
-def _released(column: Any) -> bool:
+def _is_released(column: Any) -> bool:
     if isinstance(column, Identifier):
         return IDENTIFIER_ACTIONS[column.action].released
     return column is not None

@@ -47,7 +47,7 @@ def _at(annotation: Any, place: Place) -> Any:
 
 def _below(annotation: Any, part: int | str) -> Iterator[Any]:
     """Yield what stands below an annotation: at a key, at a position, or under a tag of a union."""
-    for one in _tagged(annotation, part):
+    for one in _tagged_member(annotation, part):
         yield one
         return
     for one in _bare(annotation):
@@ -58,14 +58,14 @@ def _below(annotation: Any, part: int | str) -> Iterator[Any]:
             yield arguments[-1] if issubclass(typing.get_origin(one), Mapping) else arguments[0]
 
 
-def _tagged(annotation: Any, part: int | str) -> Iterator[Any]:
+def _tagged_member(annotation: Any, part: int | str) -> Iterator[Any]:
     """Yield the member of a union that has a tag."""
     marks = getattr(annotation, "__metadata__", ())
     if any(isinstance(mark, Tag) and mark.tag == part for mark in marks):
         yield typing.get_args(annotation)[0]
     elif _is_choice(annotation):
         for member in typing.get_args(annotation):
-            yield from _tagged(member, part)
+            yield from _tagged_member(member, part)
 
 
 def _bare(annotation: Any) -> Iterator[Any]:

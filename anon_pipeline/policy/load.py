@@ -18,7 +18,7 @@ from anon_pipeline.policy.defaults_files import refuse_below_defaults
 from anon_pipeline.policy.later_rules import RETIRED, broken_since
 from anon_pipeline.policy.mistake_words import mistakes_of
 from anon_pipeline.policy.model import TYPE, Policy
-from anon_pipeline.policy.rendering import by_environment, rendered
+from anon_pipeline.policy.rendering import by_environment, render_attributes
 from anon_pipeline.policy.rules import broken_rules
 from anon_pipeline.policy.size import refuse_large
 
@@ -63,11 +63,11 @@ class _UniqueKeys(yaml.SafeLoader):
                 raise PolicyError(
                     f"line {line}: must be a date of the calendar, got one that is not"
                 ) from None
-            raise _malformed(node) from None
+            raise _malformed_error(node) from None
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         if not isinstance(node, yaml.MappingNode):
-            raise _malformed(node)
+            raise _malformed_error(node)
         keys = [self.construct_object(key, deep=True) for key, _ in node.value if key.tag != _MERGE]
         twice = sorted({str(key) for key in keys if keys.count(key) > 1})
         if twice:
@@ -77,7 +77,7 @@ class _UniqueKeys(yaml.SafeLoader):
         return super().construct_mapping(node, deep=deep)
 
 
-def _malformed(node: yaml.Node) -> yaml.constructor.ConstructorError:
+def _malformed_error(node: yaml.Node) -> yaml.constructor.ConstructorError:
     return yaml.constructor.ConstructorError(None, None, "malformed", node.start_mark)
 
 
@@ -177,7 +177,7 @@ def parse_policy(text: str, *, retired: bool = False) -> Policy:
         hint = ". Indent what belongs below attributes." if {*extra} & {*Policy.model_fields} else ""
         problems.append(f"keys beside type and attributes are not known: {', '.join(extra)}{hint}")
     problems += [f"requirements.env: {name} must be set" for name in _unset(document)]
-    attributes = rendered(document.get("attributes"), by_environment())
+    attributes = render_attributes(document.get("attributes"), by_environment())
     return policy_from(attributes, problems, retired=retired)
 
 
@@ -238,16 +238,16 @@ def _parts(attributes: Mapping[str, Any]) -> dict[str, Any]:
             continue
         if section == "columns" and isinstance(attributes[section], Mapping):
             parts[section] = {
-                str(name): _parsed(Column, column) for name, column in attributes[section].items()
+                str(name): _parse(Column, column) for name, column in attributes[section].items()
             }
             continue
-        parsed = _parsed(field.rebuild_annotation(), attributes[section])
+        parsed = _parse(field.rebuild_annotation(), attributes[section])
         if parsed is not None or attributes[section] is None:
             parts[section] = parsed
     return parts
 
 
-def _parsed(annotation: Any, value: Any) -> Any:
+def _parse(annotation: Any, value: Any) -> Any:
     """Parse one part of a policy; None where it does not parse (its mistakes are listed elsewhere)."""
     try:
         return TypeAdapter(annotation).validate_python(value)

@@ -60,7 +60,7 @@ def mistakes_of(error: ValidationError, model: type[BaseModel]) -> list[str]:
         model: what did not validate.
     """
     items = error.errors(include_url=False)
-    meant, lines = _misspelled(items), list[str]()
+    meant, lines = _misspelled_keys(items), list[str]()
     places = [item["loc"] for item in items]
     for item in items:
         loc = item["loc"]
@@ -74,7 +74,7 @@ def mistakes_of(error: ValidationError, model: type[BaseModel]) -> list[str]:
         if not where:  # the rules between sections name their own place
             lines += item["msg"].removeprefix("Value error, ").split("\n")
         else:
-            lines.append(f"{where.removesuffix('.[key]')}: {_said(item, model, meant)}")
+            lines.append(f"{where.removesuffix('.[key]')}: {_sentence(item, model, meant)}")
     return lines
 
 
@@ -85,7 +85,7 @@ def mistake_at(error: ValidationError, loc: Place, model: type[BaseModel]) -> st
         loc: where the value is in the model.
     """
     item = error.errors(include_url=False)[0]
-    return _said({**item, "loc": (*loc, *item["loc"])}, model, {})
+    return _sentence({**item, "loc": (*loc, *item["loc"])}, model, {})
 
 
 def without_tags(loc: Place) -> list[int | str]:
@@ -101,7 +101,7 @@ def without_tags(loc: Place) -> list[int | str]:
     return kept + rest
 
 
-def _said(item: ErrorDetails, model: type[BaseModel], meant: Mapping[Place, Place]) -> str:
+def _sentence(item: ErrorDetails, model: type[BaseModel], meant: Mapping[Place, Place]) -> str:
     say = _WORDS.get(item["type"])
     if item["loc"][-1] == "[key]":
         return "names must be texts, not empty. Put it in quotes."
@@ -120,7 +120,7 @@ def _said(item: ErrorDetails, model: type[BaseModel], meant: Mapping[Place, Plac
     return f"{rule.format(**bounds)}{_got(item)}{_advice(item, model)}"
 
 
-def _missing(item: ErrorDetails, model: type[BaseModel]) -> str:
+def _missing_sentence(item: ErrorDetails, model: type[BaseModel]) -> str:
     """Say what a key that is missing takes: its choices, the keys of a section, or what it is."""
     field = fields_at(model, item["loc"][:-1]).get(str(item["loc"][-1]))
     choices, below = choices_at(model, item["loc"]), fields_at(model, item["loc"])
@@ -140,7 +140,7 @@ def _literal(item: ErrorDetails, model: type[BaseModel]) -> str:
 
 
 def _role(item: ErrorDetails, model: type[BaseModel]) -> str:
-    return f"{item['msg']}{_written(item, 'role', COLUMN_TAGS[:-1])}"
+    return f"{item['msg']}{_written_value(item, 'role', COLUMN_TAGS[:-1])}"
 
 
 def _hierarchy(item: ErrorDetails, model: type[BaseModel]) -> str:
@@ -175,7 +175,7 @@ def _places_of(key: str, loc: Place, model: type[BaseModel]) -> str:
 
 
 _WORDS: Mapping[str, Callable[[ErrorDetails, type[BaseModel]], str]] = {
-    "missing": _missing,
+    "missing": _missing_sentence,
     "literal_error": _literal,
     "role": _role,
     "hierarchy": _hierarchy,
@@ -188,7 +188,7 @@ _WORDS: Mapping[str, Callable[[ErrorDetails, type[BaseModel]], str]] = {
 def _advice(item: ErrorDetails, model: type[BaseModel]) -> str:
     """Say what to write instead, where that is obvious."""
     kind, value, loc = item["type"], item["input"], item["loc"]
-    plain = isinstance(value, (str, int, float)) and not isinstance(value, bool) and _shown(item)
+    plain = isinstance(value, (str, int, float)) and not isinstance(value, bool) and _is_public(item)
     if kind == "tuple_type":
         written = f"[{value}]" if plain else "it as [one, other]"
         return f". Write {written}." if not isinstance(value, Mapping) else ". Begin each entry with a dash."
@@ -223,7 +223,7 @@ def _is_number(text: str) -> bool:
         return False
 
 
-def _misspelled(items: Sequence[ErrorDetails]) -> dict[Place, Place]:
+def _misspelled_keys(items: Sequence[ErrorDetails]) -> dict[Place, Place]:
     """Return unknown keys that are probably a required key, misspelled, which is missing beside them."""
     missing = [item["loc"] for item in items if item["type"] == "missing"]
     meant = {}
@@ -246,7 +246,7 @@ def _perhaps(written: Any, choices: Iterable[Any]) -> str:
     return f". Is it {names[close[0]]}?" if close and written not in names.values() else ""
 
 
-def _written(item: ErrorDetails, key: str, choices: Iterable[Any]) -> str:
+def _written_value(item: ErrorDetails, key: str, choices: Iterable[Any]) -> str:
     """Show what stands at a key of a mapping that is wrong."""
     given = item["input"].get(key) if isinstance(item["input"], Mapping) else None
     return f", got {given!r}{_perhaps(given, choices)}" if isinstance(given, str) else ""
@@ -255,11 +255,11 @@ def _written(item: ErrorDetails, key: str, choices: Iterable[Any]) -> str:
 def _got(item: ErrorDetails) -> str:
     """Show a value that is wrong, unless it may be a key."""
     value, said = item.get("input"), "got" in item["msg"] and item["type"] not in _RULES
-    shown = _shown(item) and not said and isinstance(value, (str, int, float))
+    shown = _is_public(item) and not said and isinstance(value, (str, int, float))
     return f", got {value!r}" if shown else ""
 
 
-def _shown(item: ErrorDetails) -> bool:
+def _is_public(item: ErrorDetails) -> bool:
     """Tell whether a value may be repeated: no key, no name of a key's variable, no URL with a password.
 
     Nor anything of a kind of source that a plugin brought: nobody here knows what is secret of it.

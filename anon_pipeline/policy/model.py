@@ -35,7 +35,7 @@ from anon_pipeline.policy.columns import (
     PerturbCategories,
     Sensitive,
 )
-from anon_pipeline.policy.discriminated import discriminated
+from anon_pipeline.policy.discriminated import discriminate
 from anon_pipeline.policy.fields import Strict, Whole
 from anon_pipeline.policy.frozen import Keyed
 from anon_pipeline.policy.later_rules import RETIRED, broken_since
@@ -112,8 +112,8 @@ class Policy(Strict):
 
     @classmethod
     def model_json_schema(cls, *arguments: Any, **named: Any) -> dict[str, Any]:
-        """Return the JSON Schema, with each choice made by the key that decides it; see `discriminated`."""
-        return discriminated(super().model_json_schema(*arguments, **named))
+        """Return the JSON Schema, with each choice made by the key that decides it; see `discriminate`."""
+        return discriminate(super().model_json_schema(*arguments, **named))
 
     @model_validator(mode="before")
     @classmethod

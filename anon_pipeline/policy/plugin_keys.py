@@ -38,7 +38,9 @@ def with_keys(
     if not entries:
         return section
     fields = {name: _field(section, f"the {what} {name}", entries[name]) for name in plugins}
-    fields |= {name: (one.field, _said(one)) for name, one in entries.items() if name not in fields}
+    fields |= {
+        name: (one.field, _described_field(one)) for name, one in entries.items() if name not in fields
+    }
     ordered: Any = {name: fields[name] for name in entries}
     known: dict[str, Any] = {"__module__": section.__module__, "__doc__": words or section.__doc__}
     if first:
@@ -47,7 +49,7 @@ def with_keys(
     return create_model(section.__name__, __base__=section, **known, **ordered)
 
 
-def _said(entry: LimitKey | SourceKind) -> Any:
+def _described_field(entry: LimitKey | SourceKind) -> Any:
     return Field(None, description=entry.description)
 
 
@@ -56,7 +58,7 @@ def _field(section: type[Strict], what: str, entry: LimitKey | SourceKind) -> tu
     if hasattr(section, entry.name):
         raise PluginError(f"{what} must have another name: sections of the policy use it.")
     try:
-        field = (Annotated[entry.field, LATER], _said(entry))
+        field = (Annotated[entry.field, LATER], _described_field(entry))
         tried: Any = {entry.name: field}
         create_model(section.__name__, __base__=Strict, **tried)
     except Exception as error:  # noqa: BLE001 - pydantic asks the plugin's types, which can raise anything

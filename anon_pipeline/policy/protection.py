@@ -96,7 +96,7 @@ JUDGED = Protects(lambda before, after: Effect.NEUTRAL)
 """What the field decides is all in the demands of limits; where these are equal, nothing has changed."""
 
 
-def ranked(*weakest_first: Any) -> Protects:
+def by_rank(*weakest_first: Any) -> Protects:
     """Compare by the place in a list; what is not in it cannot be compared."""
 
     def compare(before: Any, after: Any) -> Effect:

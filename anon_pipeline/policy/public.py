@@ -77,11 +77,11 @@ def public_document(policy: Policy) -> dict[str, Any]:
         "policy_digest": policy.digest,
         "made_by": policy.making,
         "signs": policy.publish.sign is not None,
-        "attributes": public_fields(policy, defaults=True, counted=_counted),
+        "attributes": public_fields(policy, defaults=True, counted=_hide),
     }
 
 
-def _counted(value: Any) -> dict[str, Any]:
+def _hide(value: Any) -> dict[str, Any]:
     return {_HIDDEN: _size_of(value)}
 
 
@@ -149,9 +149,9 @@ def _name_population(attributes: dict[str, Any]) -> None:
 
 def _stood_in(name: str, column: Mapping[str, Any], hidden: set[str]) -> dict[str, Any]:
     """Put stand-ins in the place of what is hidden of a column, and note that something is."""
-    found = {key: _shown(value) for key, value in column.items()}
+    found = {key: _stand_in(value) for key, value in column.items()}
     if isinstance(column.get("hierarchy"), dict):
-        found["hierarchy"] = {key: _shown(value) for key, value in column["hierarchy"].items()}
+        found["hierarchy"] = {key: _stand_in(value) for key, value in column["hierarchy"].items()}
     elif "hierarchy" not in column and _needs_hierarchy(column):  # a plugin's, none of it public
         found["hierarchy"] = {_IN_FILES: _STAND_IN}
     if found != column:
@@ -164,14 +164,14 @@ def _needs_hierarchy(column: Mapping[str, Any]) -> bool:
     return column.get("role") == "generalize" or by_level
 
 
-def _shown(value: Any) -> Any:
+def _stand_in(value: Any) -> Any:
     """Return a value, or what stands for it if it is hidden."""
     if not (isinstance(value, dict) and set(value) == {_HIDDEN}):
         return value
     size, numbers = value[_HIDDEN], itertools.count(1)
     if _leaves(size) > POLICY_NODES:
         raise PolicyError(f"the policy must have at most {POLICY_NODES} keys and values, got more")
-    return _STAND_IN if size is None else _listed(size, numbers)
+    return _STAND_IN if size is None else _stand_in_names(size, numbers)
 
 
 def _leaves(size: Any) -> int:
@@ -184,10 +184,10 @@ def _leaves(size: Any) -> int:
     return size
 
 
-def _listed(size: Any, numbers: Iterator[int]) -> Any:
+def _stand_in_names(size: Any, numbers: Iterator[int]) -> Any:
     """Return as many names as were hidden, each another one; of a taxonomy by the names above them."""
     if isinstance(size, list):
-        return {f"(name {next(numbers)})": _listed(below, numbers) for below in size}
+        return {f"(name {next(numbers)})": _stand_in_names(below, numbers) for below in size}
     return [f"(value {next(numbers)})" for _ in range(size)]
 
 
@@ -201,7 +201,7 @@ def differs(document: Mapping[str, Any], policy: Policy) -> bool:
     said, signs = document["attributes"], policy.publish.sign is not None
     if document["signs"] != signs or not _within(said, policy.model_dump(mode="json")):
         return True
-    least = public_fields(policy, counted=_counted)
+    least = public_fields(policy, counted=_hide)
     return document["public_policy"] == VERSION and not _within(least, said)
 
 

@@ -21,30 +21,30 @@ CELLS = names_where(lambda recoder: recoder.family.cells)
 PREFERRING = names_where(lambda recoder: recoder.prefers)
 
 
-def _having(option: str) -> tuple[str, ...]:
+def _names(option: str) -> tuple[str, ...]:
     """Name the recoders that a key of this section is for."""
     return names_where(lambda recoder: option in recoder.options)
 
 
-def _choosing(prefer: str, sections: Mapping[str, Any]) -> Iterator[str]:
+def _choice_problems(prefer: str, sections: Mapping[str, Any]) -> Iterator[str]:
     recoder = sections["anonymize"].recoder
     if prefer != "loss" and recoder not in PREFERRING:
         yield f"needs a recoder that chooses between nodes ({', '.join(PREFERRING)}), got {recoder}"
 
 
-def _blanking(suppress: str, sections: Mapping[str, Any]) -> Iterator[str]:
+def _blanking_problems(suppress: str, sections: Mapping[str, Any]) -> Iterator[str]:
     recoder = sections["anonymize"].recoder
     if suppress == "cells" and recoder not in CELLS:
         yield f"cells needs a full-domain recoder ({', '.join(CELLS)}), got {recoder}"
 
 
-def _weighing(weights: Mapping[str, float], sections: Mapping[str, Any]) -> Iterator[str]:
+def _weight_problems(weights: Mapping[str, float], sections: Mapping[str, Any]) -> Iterator[str]:
     loss = sections["anonymize"].loss
     if weights and loss not in WEIGHED:
         yield f"must be left out with loss: {loss}, which weighs no columns"
 
 
-def _labeling(target: str | None, sections: Mapping[str, Any]) -> Iterator[str]:
+def _label_problems(target: str | None, sections: Mapping[str, Any]) -> Iterator[str]:
     if (target is None) == (sections["anonymize"].loss in LABELED):
         yield f"must be given with loss: {' or '.join(LABELED)}, and only with it"
     if target is None:
@@ -86,10 +86,10 @@ class Anonymize(Strict):
         + "; ".join(f"{one.name}: {one.words}" for one in RECODERS.values())
         + ".",
     )
-    prefer: Annotated[Preference, SHOWN, NEUTRAL, Fits(_choosing)] = Field(
+    prefer: Annotated[Preference, SHOWN, NEUTRAL, Fits(_choice_problems)] = Field(
         "loss", description=f"Between nodes, for {', '.join(PREFERRING)}; ties by loss."
     )
-    suppress: Annotated[Literal["records", "cells"], SHOWN, Fits(_blanking)] = Field(
+    suppress: Annotated[Literal["records", "cells"], SHOWN, Fits(_blanking_problems)] = Field(
         "records",
         description="records: suppress whole records; cells: only single cells of them where that keeps all "
         "limits. For full-domain recoders.",
@@ -97,7 +97,7 @@ class Anonymize(Strict):
     gamma: Annotated[Real | None, SHOWN, NEUTRAL] = Field(
         None,
         ge=0,
-        description=f"For {', '.join(_having('gamma'))}: how willingly clusters grow beyond k. Default: 0.2.",
+        description=f"For {', '.join(_names('gamma'))}: how willingly clusters grow beyond k. Default: 0.2.",
     )
     loss: Annotated[LossName, SHOWN, NEUTRAL] = Field(
         DEFAULT_LOSS,
@@ -110,12 +110,12 @@ class Anonymize(Strict):
         SHOWN,
         NEUTRAL,
         Names("generalize"),
-        Fits(_weighing, "columns"),
+        Fits(_weight_problems, "columns"),
     ] = Field(
         default_factory=FrozenMapping,
         description=f"Generalize column → weight in {', '.join(WEIGHED)}. Default: 1 each.",
     )
-    target: Annotated[str | None, SHOWN, NEUTRAL, Fits(_labeling, "columns")] = Field(
+    target: Annotated[str | None, SHOWN, NEUTRAL, Fits(_label_problems, "columns")] = Field(
         None, description=f"Released column that holds the class label, for loss: {' or '.join(LABELED)}."
     )
     most_nodes: Annotated[Whole, SHOWN, NEUTRAL] = Field(
@@ -138,6 +138,6 @@ class Anonymize(Strict):
         own = recoder_of(self.recoder).options
         for option in sorted({name for recoder in RECODERS.values() for name in recoder.options} - own):
             if getattr(self, option) is not None:
-                fitting = ", ".join(_having(option))
+                fitting = ", ".join(_names(option))
                 raise ValueError(f"{option} must be given only with recoder: {fitting}, got {self.recoder}")
         return self

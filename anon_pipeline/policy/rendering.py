@@ -19,7 +19,7 @@ _PLAIN = (str, int, float, list, dict, type(None))
 _SECRET = re.compile(r"pass|pwd|secret|token|credential|key|sig|sas", re.IGNORECASE)
 
 
-def rendered(attributes: Any, render: Callable[[str], Any]) -> Any:
+def render_attributes(attributes: Any, render: Callable[[str], Any]) -> Any:
     """Return attributes with their templates rendered.
 
     Args:
@@ -29,17 +29,17 @@ def rendered(attributes: Any, render: Callable[[str], Any]) -> Any:
         PolicyError: every template that cannot be rendered, or names a secret; without a value.
     """
     problems: list[str] = []
-    found = _walked(attributes, render, (), problems)
+    found = _walk(attributes, render, (), problems)
     if problems:
         raise PolicyError(problems)
     return found
 
 
-def _walked(value: Any, render: Callable[[str], Any], where: tuple[str, ...], problems: list[str]) -> Any:
+def _walk(value: Any, render: Callable[[str], Any], where: tuple[str, ...], problems: list[str]) -> Any:
     if isinstance(value, dict):
-        return {key: _walked(inner, render, (*where, str(key)), problems) for key, inner in value.items()}
+        return {key: _walk(inner, render, (*where, str(key)), problems) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_walked(inner, render, (*where, str(i)), problems) for i, inner in enumerate(value)]
+        return [_walk(inner, render, (*where, str(i)), problems) for i, inner in enumerate(value)]
     if not isinstance(value, str) or MARK not in value:
         return value
     said = ".".join(where)

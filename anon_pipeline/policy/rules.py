@@ -43,7 +43,7 @@ def broken_rules(sections: Mapping[str, Any]) -> list[str]:
         found += _perturb(columns, sections)
         found += _misfits(("suppress",), sections, *_COLUMNS)
         found += broken_mechanisms(columns, sections)
-        found += _marked(columns, sections)
+        found += _marked_problems(columns, sections)
         found += _misfits(("gate", "anonymize"), sections, *_COLUMNS)
         found += _key(columns, sections)
         found += _recoder(columns, sections)
@@ -97,7 +97,7 @@ def _perturb(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterato
         yield "perturb: must be left out when no column has the role perturb"
 
 
-def _marked(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[str]:
+def _marked_problems(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[str]:
     """Yield which limits name columns of another role, or need noise that there is not, by their marks."""
     roles = {name: getattr(column, "role", None) for name, column in columns.items()}
     unsure, noisy = None in columns.values(), bool(columns_of(columns, Perturb))
@@ -107,7 +107,7 @@ def _marked(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator
             if wrong:
                 yield f"{where}.{field}: must name columns with the role {role}, got {', '.join(wrong)}"
         if not noisy and not unsure:
-            yield from (f"{where}.{field}: needs {_linked(columns)}" for field in needs_noise(section))
+            yield from (f"{where}.{field}: needs {_linking_need(columns)}" for field in needs_noise(section))
 
 
 def _with_inner(sections: Mapping[str, Any]) -> list[tuple[str, BaseModel]]:
@@ -119,7 +119,7 @@ def _with_inner(sections: Mapping[str, Any]) -> list[tuple[str, BaseModel]]:
     return found
 
 
-def _linked(columns: Mapping[str, Any]) -> str:
+def _linking_need(columns: Mapping[str, Any]) -> str:
     """Say which column a limit on linking needs."""
     if columns_of(columns, PerturbCategories):
         return "a perturb column with numbers (linking does not use categories)"

@@ -62,10 +62,10 @@ def unsafe_by_policy(policy: Policy) -> Iterator[str]:
         )
     for name, (holds, said) in held_columns(policy).items():
         if name not in alone:
-            yield from _held(policy, name, holds, said)
+            yield from _held_problems(policy, name, holds, said)
 
 
-def _held(policy: Policy, name: str, holds: Holds, said: str) -> Iterator[str]:
+def _held_problems(policy: Policy, name: str, holds: Holds, said: str) -> Iterator[str]:
     column = policy.columns[name]
     if holds == "ages" and isinstance(column, Perturb):
         bound = oldest(policy, name)

@@ -24,12 +24,12 @@ newer list writes it in ``gate.safe_harbor_terms.small_zips``.
 Zip3 = Annotated[str, Field(pattern=r"^[0-9]{3}$")]
 
 
-def _known(names: tuple[str, ...], sections: Mapping[str, Any]) -> Iterator[str]:
+def _known_problems(names: tuple[str, ...], sections: Mapping[str, Any]) -> Iterator[str]:
     if wrong := sorted(set(names) - set(sections["columns"])):
         yield f"must name columns of the policy, got {', '.join(wrong)}"
 
 
-def demanded(terms: SafeHarborTerms, sections: Mapping[str, Any]) -> Iterator[str]:
+def unused_terms(terms: SafeHarborTerms, sections: Mapping[str, Any]) -> Iterator[str]:
     """Yield that terms are set of a limit that is not."""
     if terms.model_dump() != SafeHarborTerms().model_dump() and not sections["gate"].safe_harbor:
         yield "must be given with gate.safe_harbor: true, and only with it"
@@ -38,13 +38,13 @@ def demanded(terms: SafeHarborTerms, sections: Mapping[str, Any]) -> Iterator[st
 class SafeHarborTerms(Strict):
     """What software cannot know of a table that is to keep Safe Harbor."""
 
-    ages: Annotated[tuple[Plain, ...], SHOWN, AFTER, Fits(_known, "columns")] = Field(
+    ages: Annotated[tuple[Plain, ...], SHOWN, AFTER, Fits(_known_problems, "columns")] = Field(
         (), description="Columns of ages, beside those whose name or unit says so."
     )
-    zips: Annotated[tuple[Plain, ...], SHOWN, AFTER, Fits(_known, "columns")] = Field(
+    zips: Annotated[tuple[Plain, ...], SHOWN, AFTER, Fits(_known_problems, "columns")] = Field(
         (), description="Columns of ZIP codes, beside those whose name says so."
     )
-    dates: Annotated[tuple[Plain, ...], SHOWN, AFTER, Fits(_known, "columns")] = Field(
+    dates: Annotated[tuple[Plain, ...], SHOWN, AFTER, Fits(_known_problems, "columns")] = Field(
         (), description="Columns of dates, beside those whose name or values say so."
     )
     as_of: Annotated[Whole | None, SHOWN, AFTER] = Field(

@@ -43,10 +43,10 @@ from anon_pipeline.policy.protection import (
     NEUTRAL,
     PRESENT,
     SOONER,
-    ranked,
+    by_rank,
 )
 from anon_pipeline.policy.recoding import LDiversity
-from anon_pipeline.policy.safe_harbor_terms import SafeHarborTerms, demanded
+from anon_pipeline.policy.safe_harbor_terms import SafeHarborTerms, unused_terms
 
 _CONTRADICTIONS = "anon_pipeline.policy.contradictions"
 _WITH_DELTA: Promise = "epsilon and delta"
@@ -94,7 +94,7 @@ class PerturbSection(Strict):
         description="δ of one record, for all of its columns together whose noise needs one "
         f"({mechanisms_with(promises=(_WITH_DELTA,))}).",
     )
-    without_guarantee: Annotated[bool, SHOWN, ranked(True, False)] = Field(
+    without_guarantee: Annotated[bool, SHOWN, by_rank(True, False)] = Field(
         False,
         strict=True,
         description="Whether columns may have noise that guarantees nothing "
@@ -114,7 +114,7 @@ class Budget(Strict):
     epsilon: Annotated[Real, AFTER, LESS] = Field(
         gt=0, description="Largest sum of ε of the dataset's releases."
     )
-    per: Annotated[Literal["dataset", "record"], AFTER, ranked("record", "dataset")] = Field(
+    per: Annotated[Literal["dataset", "record"], AFTER, by_rank("record", "dataset")] = Field(
         "dataset",
         description="record: partitions hold different people, each partition has the budget for itself; "
         "needs {partition} in source.path, and one kind of partition for the dataset.",
@@ -153,7 +153,7 @@ def _confident(wanted: int | None, sections: Mapping[str, Any]) -> Iterator[str]
         yield "needs suppress.confidence"
 
 
-def _keyed(wanted: Any, sections: Mapping[str, Any]) -> Iterator[str]:
+def _key_problems(wanted: Any, sections: Mapping[str, Any]) -> Iterator[str]:
     if wanted is not None and sections.get("record_key") is None:
         yield "needs record_key"
 
@@ -227,7 +227,7 @@ class Gate(Strict):
         description="Largest share of the records that two or three insensitive columns together may single "
         "out. More must be acknowledged.",
     )
-    cross_release_k: Annotated[Whole | None, SHOWN, AFTER, Fits(_keyed), Fits(_at_most_k)] = Field(
+    cross_release_k: Annotated[Whole | None, SHOWN, AFTER, Fits(_key_problems), Fits(_at_most_k)] = Field(
         None,
         ge=2,
         description="Over all releases, at least this many people match every class that any one person was "
@@ -238,12 +238,12 @@ class Gate(Strict):
         SHOWN,
         AFTER,
         LATER,
-        ranked(False, True),
+        by_rank(False, True),
         BeforeMaking(f"{_CONTRADICTIONS}:unsafe_whatever_the_data"),
     ] = Field(
         False, strict=True, description="Whether it must keep what software can check of HIPAA Safe Harbor."
     )
-    safe_harbor_terms: Annotated[SafeHarborTerms, Later(beside="safe_harbor"), Fits(demanded)] = Field(
+    safe_harbor_terms: Annotated[SafeHarborTerms, Later(beside="safe_harbor"), Fits(unused_terms)] = Field(
         SafeHarborTerms(), description="For Safe Harbor: what the names of columns do not say."
     )
     attacks: Attacks = Field(Attacks(), description="What attackers may get right.")
@@ -296,7 +296,7 @@ class Publish(Strict):
     sign: Annotated[Sign | None, PRESENT] = Field(
         None, description="Key that signs the manifest; none: it is not signed."
     )
-    formulas: Annotated[Literal["neutralize", "keep"], SHOWN, AFTER, ranked("keep", "neutralize")] = Field(
+    formulas: Annotated[Literal["neutralize", "keep"], SHOWN, AFTER, by_rank("keep", "neutralize")] = Field(
         "neutralize", description="CSV only: texts that a spreadsheet would run get a ' in front."
     )
     deliver: Annotated[Deliver | None, AFTER, LATER] = Field(

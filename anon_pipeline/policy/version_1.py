@@ -56,7 +56,7 @@ def _as_then(value: Any, dumped: Any) -> Any:
 
 def _fields(model: BaseModel, dumped: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield name and JSON of each field that a model had, and of new ones that are not at their default."""
-    known = _known().get(type(model).__name__, {})
+    known = _known_fields().get(type(model).__name__, {})
     for name, field in type(model).model_fields.items():
         given = name in model.model_fields_set
         value = getattr(model, name)
@@ -71,7 +71,7 @@ def _fields(model: BaseModel, dumped: Mapping[str, Any]) -> Iterator[tuple[str, 
 def _newer(value: Any) -> Iterator[str]:
     """Yield the names of the keys that 0.1.0 did not know and that a policy sets."""
     if isinstance(value, BaseModel):
-        known = _known().get(type(value).__name__, {})
+        known = _known_fields().get(type(value).__name__, {})
         for name, field in type(value).model_fields.items():
             below = getattr(value, name)
             set_to = name in value.model_fields_set and below != field.get_default(call_default_factory=True)
@@ -87,7 +87,7 @@ def _newer(value: Any) -> Iterator[str]:
 
 
 @cache
-def _known() -> dict[str, dict[str, Any]]:
+def _known_fields() -> dict[str, dict[str, Any]]:
     read: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
     return read
 

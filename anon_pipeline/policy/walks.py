@@ -48,12 +48,12 @@ def public_fields(
             list how many values it has.
     """
 
-    def shown(marks: Marks, value: Any) -> Any:
+    def public_value(marks: Marks, value: Any) -> Any:
         if marks.shown != "counted":
             return value if marks.shown == "whole" else _NOTHING
         return None if value is None else (counted or _remark)(value)
 
-    return _document(policy, policy.model_dump(mode="json", exclude_defaults=not defaults), shown)
+    return _document(policy, policy.model_dump(mode="json", exclude_defaults=not defaults), public_value)
 
 
 def _remark(value: Any) -> str:
@@ -63,19 +63,19 @@ def _remark(value: Any) -> str:
 def binding_fields(policy: BaseModel) -> dict[str, Any]:
     """Return what decides the private tables that are made by a policy."""
 
-    def bound(marks: Marks, value: Any) -> Any:
+    def binding_value(marks: Marks, value: Any) -> Any:
         return value if marks.binds else _NOTHING
 
-    return _document(policy, policy.model_dump(mode="json"), bound)
+    return _document(policy, policy.model_dump(mode="json"), binding_value)
 
 
 def without_paths(model: BaseModel, stand_in: str) -> dict[str, Any]:
     """Return the document of a section, a stand-in for each path but those of hierarchy tables."""
 
-    def shown(marks: Marks, value: Any) -> Any:
+    def pathless_value(marks: Marks, value: Any) -> Any:
         return stand_in if marks.is_path and marks.folder != "hierarchies" else value
 
-    return _document(model, model.model_dump(mode="json", exclude_none=True), shown)
+    return _document(model, model.model_dump(mode="json", exclude_none=True), pathless_value)
 
 
 def named_paths(policy: BaseModel) -> Iterator[Named]:
@@ -106,13 +106,13 @@ def _section(model: BaseModel, document: Mapping[str, Any], keeps: _Keeps, above
     found = {}
     for name, value in document.items():
         marks, held = field_marks(type(model), name), getattr(model, name)
-        kept = _absent(model, name, keeps, above) if held is None else _kept(marks, held, value, keeps, above)
+        kept = _absent(model, name, keeps, above) if held is None else _keep(marks, held, value, keeps, above)
         if not isinstance(kept, _Nothing):
             found[name] = kept
     return found or _NOTHING
 
 
-def _kept(marks: Marks, held: Any, value: Any, keeps: _Keeps, above: Marks) -> Any:
+def _keep(marks: Marks, held: Any, value: Any, keeps: _Keeps, above: Marks) -> Any:
     """Return what is kept of a value.
 
     Args:
@@ -130,7 +130,7 @@ def _kept(marks: Marks, held: Any, value: Any, keeps: _Keeps, above: Marks) -> A
         return own
     inside = above if marks.marked else replace(above, shown="not")  # its keys and length are not public
     return _many(
-        held, value, isinstance(own, _Nothing), lambda one, its: _kept(marks, one, its, keeps, inside)
+        held, value, isinstance(own, _Nothing), lambda one, its: _keep(marks, one, its, keeps, inside)
     )
 
 

@@ -127,7 +127,7 @@ def find_numbers(texts: pd.Series, *, prefer: str = ".") -> tuple[NumberForm, pd
     Returns:
         The form and (v,) floats; None where some value has none of the forms.
     """
-    bare, currency, percent = _unadorned(texts)
+    bare, currency, percent = _strip_signs(texts)
     order = sorted(DECIMALS_FIRST, key=lambda pair: pair[0] != prefer) if prefer != "." else DECIMALS_FIRST
     fitting = [pair for pair in order if _all(bare, _number_pattern(*pair))]
     if not fitting:
@@ -142,7 +142,7 @@ def find_numbers(texts: pd.Series, *, prefer: str = ".") -> tuple[NumberForm, pd
     return NumberForm(decimal, thousands, currency, percent, other), numbers.astype(np.float64)
 
 
-def _unadorned(texts: pd.Series) -> tuple[pd.Series, str | None, bool]:
+def _strip_signs(texts: pd.Series) -> tuple[pd.Series, str | None, bool]:
     """Take white space, one currency and a percent sign away, if all numbers have them."""
     bare = texts.str.replace(_SPACES, " ", regex=True).str.strip()
     for currency in CURRENCIES:
@@ -182,7 +182,7 @@ def find_dates(texts: pd.Series) -> tuple[DateForm, pd.Series] | None:
         other = whole.replace("%d", "%0").replace("%m", "%d").replace("%0", "%m")
         clear = whole.startswith("%Y") or "%b" in whole or "%B" in whole
         return DateForm((whole,), not clear and bool(_read_dates(bare, other).notna().all())), read[whole]
-    return _mixed(read)
+    return _mix_formats(read)
 
 
 def holds_days(values: pd.Series) -> bool:
@@ -209,7 +209,7 @@ def _formats(texts: pd.Series) -> Iterator[str]:
                 yield day + time
 
 
-def _mixed(read: dict[str, pd.Series]) -> tuple[DateForm, pd.Series] | None:
+def _mix_formats(read: dict[str, pd.Series]) -> tuple[DateForm, pd.Series] | None:
     """Choose formats that together read all values, each value as one day alone."""
     chosen: list[str] = []
     days: pd.Series | None = None

@@ -20,8 +20,8 @@ from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.catalog.sources import DEFAULT_FORMAT, FORMATS
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.sources.formats import read_file, read_folder
-from anon_pipeline.sources.packed import unpacked
-from anon_pipeline.sources.unchanged import files_in, unchanged
+from anon_pipeline.sources.packed import unpack
+from anon_pipeline.sources.unchanged import files_in, refuse_changes
 
 _SEPARATORS = (",", ";", "\t", "|")
 _HEAD_LINES = 1_000
@@ -70,21 +70,21 @@ def find_layout(path: Path | Held) -> Layout:
             return Layout(next(one.name for one in FORMATS.values() if one.folder))
         if not file_size(path):
             raise InputError(f"{path.name}: must have a header line, got an empty file")
-        typed = _typed(path)
+        typed = _format_of(path)
         if typed is None:
-            path = unpacked(path, Limits())
-            typed = _typed(path)
+            path = unpack(path, Limits())
+            typed = _format_of(path)
         if typed is not None:
             return Layout(typed)
         with open_readable(path) as file:
             head = file.read(4)
-        encoding, guessed = _encoding(path, head)
+        encoding, guessed = _guess_encoding(path, head)
         lines = _head(path, encoding)
     sep, fitting = _separator(lines)
     return Layout(DEFAULT_FORMAT, sep, encoding, fitting, guessed)
 
 
-def _typed(path: Path | Held) -> str | None:
+def _format_of(path: Path | Held) -> str | None:
     """Return the format of a file that tells it; None: text with separators, or compressed."""
     with open_readable(path) as file:
         head = file.read(8)
@@ -97,7 +97,7 @@ def _tells(form: Format, head: bytes, path: Path | Held) -> bool:
     return not form.recognizes or bool(import_entry(form.recognizes)(path))
 
 
-def _encoding(path: Path | Held, head: bytes) -> tuple[str, bool]:
+def _guess_encoding(path: Path | Held, head: bytes) -> tuple[str, bool]:
     """Return the encoding, and whether it is a guess: any byte is a letter in encodings of one byte."""
     marked = next((name for mark, name in _MARKS if head.startswith(mark)), None)
     if marked:
@@ -154,7 +154,7 @@ def read_table(path: Path, layout: Layout) -> pd.DataFrame:
     Raises:
         InputError: see `sources.files`; a header that cannot be one of a policy; no records.
     """
-    with private_stage("source"), unchanged(path):
+    with private_stage("source"), refuse_changes(path):
         frame = (
             read_folder(layout.format, path.name, files_in(path), Limits())
             if path.is_dir()

@@ -126,7 +126,7 @@ def look_at(column: pd.Series, *, decimal: str = ".") -> Look:
         return _numbers(replace(blank, kind=Kind.NUMBER), pd.Series(values), codes)
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
         codes, values = pd.factorize(column)
-        return _counted(replace(blank, kind=Kind.DATE, date=DateForm()), pd.Series(values), codes)
+        return _count(replace(blank, kind=Kind.DATE, date=DateForm()), pd.Series(values), codes)
     return _texts(blank, to_texts(column), decimal)
 
 
@@ -138,47 +138,47 @@ def _texts(seen: Seen, column: pd.Series, decimal: str) -> Look:
     for words in (anywhere, [*anywhere, *beside]):
         there = ~stripped.isin([*words, ""])
         own = stripped[there].drop_duplicates()
-        read = _read(own, decimal) if len(own) else None
+        read = _read_texts(own, decimal) if len(own) else None
         if read is not None or not beside:
             break
     if read is None:
         words, there = anywhere, ~stripped.isin([*anywhere, ""])
-    codes, values = _recoded(stripped.where(there), raw_codes)
+    codes, values = _recode(stripped.where(there), raw_codes)
     told = replace(
         seen,
         missing_texts=tuple(words),
         padded=bool((texts != stripped)[there].any()),
-        mixed=_mixed(stripped[there]),
+        mixed=_mixed_share(stripped[there]),
     )
     if read is None:
         return _categories(told, values, codes)
     form, found = read
     parsed = pd.Series(found.to_numpy(), index=own.to_numpy()).reindex(values).reset_index(drop=True)
-    codes, parsed = _recoded(parsed, codes)
+    codes, parsed = _recode(parsed, codes)
     if isinstance(form, DateForm):
-        return _counted(replace(told, kind=Kind.DATE, date=form, mixed=0.0), pd.Series(parsed), codes)
+        return _count(replace(told, kind=Kind.DATE, date=form, mixed=0.0), pd.Series(parsed), codes)
     return _numbers(replace(told, kind=Kind.NUMBER, number=form, mixed=0.0), pd.Series(parsed), codes)
 
 
-def _read(texts: pd.Series, decimal: str) -> tuple[DateForm | NumberForm, pd.Series] | None:
+def _read_texts(texts: pd.Series, decimal: str) -> tuple[DateForm | NumberForm, pd.Series] | None:
     """Read different texts as dates, else as numbers; digits that begin with zeros are neither."""
     if bool(texts.str.fullmatch(r"0\d+").any()) and bool(texts.str.fullmatch(r"\d+").all()):
         return None
     return find_dates(texts) or find_numbers(texts, prefer=decimal)
 
 
-def _recoded(values: pd.Series, codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], pd.Series]:
+def _recode(values: pd.Series, codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], pd.Series]:
     """Number values anew, equal ones alike, and translate codes; missing stays −1."""
     own, distinct = pd.factorize(values)
     return np.append(own, -1)[codes].astype(np.int64), pd.Series(distinct)
 
 
-def _mixed(texts: pd.Series) -> float:
+def _mixed_share(texts: pd.Series) -> float:
     share = float(texts.str.contains(r"^[^A-Za-z]*\d[^A-Za-z]*$", regex=True).mean()) if len(texts) else 0.0
     return share if _MIXED <= share < 1 else 0.0
 
 
-def _counted(seen: Seen, values: pd.Series, codes: NDArray[np.int64]) -> Look:
+def _count(seen: Seen, values: pd.Series, codes: NDArray[np.int64]) -> Look:
     """Add how many values there are, of which kind none or one are."""
     codes = codes.astype(np.int64)
     counts = np.bincount(codes[codes >= 0], minlength=len(values)).astype(np.int64)
@@ -196,7 +196,7 @@ def _counted(seen: Seen, values: pd.Series, codes: NDArray[np.int64]) -> Look:
 
 
 def _numbers(seen: Seen, values: pd.Series, codes: NDArray[np.int64]) -> Look:
-    look = _counted(seen, values, codes)
+    look = _count(seen, values, codes)
     numbers = values.to_numpy(np.float64)
     whole = bool(len(numbers)) and bool((numbers == np.floor(numbers)).all())
     rows = numbers[look.codes] if whole and (look.codes >= 0).all() else np.empty(0)
@@ -223,9 +223,9 @@ def _categories(seen: Seen, values: pd.Series, codes: NDArray[np.int64]) -> Look
     texts = pd.Series(values, dtype="str")
     varied = len(texts) - texts.str.lower().nunique()
     if varied:
-        codes, lowered = _recoded(texts.str.lower(), codes)
+        codes, lowered = _recode(texts.str.lower(), codes)
         texts = pd.Series(lowered, dtype="str")
-    look = _counted(seen, texts, codes)
+    look = _count(seen, texts, codes)
     if look.seen.kind in (Kind.EMPTY, Kind.SAME):
         return look
     words = float(texts.str.count(r"\S+").mean())

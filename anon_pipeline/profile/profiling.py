@@ -88,7 +88,7 @@ def profile_table(
                 for look in looks
             ]
         proposals = within_reason(with_items(looks, [propose_role(look) for look in looks]))
-        codes = _sampled(looks, len(frame))
+        codes = _sample(looks, len(frame))
         alone = tuple(separate(codes, [j]) for j in range(len(codes)))
         open_ = [j for j, proposal in enumerate(proposals) if not proposal.dropped]
         together = smallest_separating_set(codes, open_)
@@ -106,6 +106,6 @@ def _decimal(looks: Sequence[Look]) -> str:
     return "," if marks[","] > marks["."] else "."
 
 
-def _sampled(looks: Sequence[Look], records: int) -> list[np.ndarray]:
+def _sample(looks: Sequence[Look], records: int) -> list[np.ndarray]:
     rows = sampled_rows(records)
     return [look.codes if rows is None else look.codes[rows] for look in looks]

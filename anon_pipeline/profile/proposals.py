@@ -63,7 +63,7 @@ class Proposal:
         return written
 
 
-def dropped(seen: Seen, reason: str, sure: Sure, question: str | None = None) -> Proposal:
+def propose_dropping(seen: Seen, reason: str, sure: Sure, question: str | None = None) -> Proposal:
     """Propose to leave a column out."""
     return Proposal(seen, Identifier(role="identifier", action=DEFAULT_ACTION), reason, sure, question)
 

@@ -17,7 +17,7 @@ from anon_pipeline.policy.fields import LEFT_OUT
 from anon_pipeline.profile import questions
 from anon_pipeline.profile.looking import MOSTLY, SOME, Kind, Look, Seen
 from anon_pipeline.profile.name_hints import Hint, find_hint
-from anon_pipeline.profile.proposals import Proposal, Sure, dropped
+from anon_pipeline.profile.proposals import Proposal, Sure, propose_dropping
 from anon_pipeline.profile.proposed_hierarchies import propose_hierarchy
 from anon_pipeline.profile.steps import inner_bounds, step_from
 
@@ -55,25 +55,25 @@ Rule = Callable[[Case], Proposal | None]
 
 def _without_information(case: Case) -> Proposal | None:
     if case.look.seen.kind is Kind.EMPTY:
-        return dropped(case.look.seen, "no record has a value", Sure.CERTAIN)
+        return propose_dropping(case.look.seen, "no record has a value", Sure.CERTAIN)
     if case.look.seen.kind is Kind.SAME:
-        return dropped(case.look.seen, "all records have the same value", Sure.CERTAIN)
+        return propose_dropping(case.look.seen, "all records have the same value", Sure.CERTAIN)
     return None
 
 
-def _detected(case: Case) -> Proposal | None:
+def _propose_for_detected(case: Case) -> Proposal | None:
     seen = case.look.seen
     if not seen.found or seen.kind is Kind.DATE:
         return None
     words = ", ".join(_DETECTED[name] for name in seen.found)
     if seen.found_share >= MOSTLY:
-        return dropped(seen, f"its values have the form of {words}", Sure.CERTAIN)
+        return propose_dropping(seen, f"its values have the form of {words}", Sure.CERTAIN)
     many = "some" if seen.found_share >= SOME else f"a few (less than {SOME:.0%})"
     reason = f"{many} of its values have the form of {words}"
     if seen.kind is Kind.TEXT:
-        return dropped(seen, f"free text, which can name anybody; {reason}", Sure.CERTAIN)
+        return propose_dropping(seen, f"free text, which can name anybody; {reason}", Sure.CERTAIN)
     sure = Sure.LIKELY if seen.found_share >= SOME else Sure.UNSURE
-    return dropped(seen, reason, sure, questions.some_identifiers(words, seen.found))
+    return propose_dropping(seen, reason, sure, questions.some_identifiers(words, seen.found))
 
 
 def _named_identifier(case: Case) -> Proposal | None:
@@ -81,7 +81,7 @@ def _named_identifier(case: Case) -> Proposal | None:
     if not case.leads("identifier"):
         return None
     few = seen.distinction < 0.05 and seen.different <= 50
-    return dropped(
+    return propose_dropping(
         seen, case.named, Sure.UNSURE if few else Sure.CERTAIN, questions.NAMES_PERSONS if few else None
     )
 
@@ -89,9 +89,11 @@ def _named_identifier(case: Case) -> Proposal | None:
 def _free_text(case: Case) -> Proposal | None:
     seen = case.look.seen
     if seen.kind is Kind.TEXT:
-        return dropped(seen, "free text, which can name anybody, is not released", Sure.CERTAIN)
+        return propose_dropping(seen, "free text, which can name anybody, is not released", Sure.CERTAIN)
     if case.leads("free text") and seen.kind is Kind.CATEGORY and seen.different > MOST_ANSWERS:
-        return dropped(seen, f"{case.named}, which can name anybody and is not released", Sure.LIKELY)
+        return propose_dropping(
+            seen, f"{case.named}, which can name anybody and is not released", Sure.LIKELY
+        )
     return None
 
 
@@ -102,14 +104,16 @@ def _own_number(case: Case) -> Proposal | None:
     if case.leads("number of one's own") and (whole or seen.kind is Kind.CATEGORY):
         if seen.distinction >= _OWN or seen.consecutive:
             reason = f"{case.named}, and its values are different"
-            return dropped(seen, reason, Sure.CERTAIN, _several(seen))
+            return propose_dropping(seen, reason, Sure.CERTAIN, _several(seen))
         if seen.different > MOST_ANSWERS:
             question = f"{questions.PERSONS_OR_THINGS} {questions.several_records(seen.name)}"
-            return dropped(seen, case.named, Sure.LIKELY, question)
+            return propose_dropping(seen, case.named, Sure.LIKELY, question)
     if seen.kind is Kind.CATEGORY and seen.distinction >= _OWN and seen.different > MOST_ANSWERS:
-        return dropped(seen, "half as many different values as values present, or more", Sure.CERTAIN)
+        return propose_dropping(
+            seen, "half as many different values as values present, or more", Sure.CERTAIN
+        )
     if whole and (seen.consecutive or (seen.distinction > 0.95 and case.hint is None)):
-        return dropped(seen, "different whole numbers", Sure.LIKELY, questions.OWN_NUMBER)
+        return propose_dropping(seen, "different whole numbers", Sure.LIKELY, questions.OWN_NUMBER)
     return None
 
 
@@ -125,7 +129,7 @@ def _unreadable(case: Case) -> Proposal | None:
     seen = case.look.seen
     if seen.kind is not Kind.CATEGORY or not seen.mixed or seen.different <= MOST_ANSWERS:
         return None
-    return dropped(
+    return propose_dropping(
         seen,
         "numbers or dates, with texts among them that are neither",
         Sure.UNSURE,
@@ -147,7 +151,7 @@ def propose_sensitive(look: Look, reason: str, sure: Sure) -> Proposal | None:
     if seen.missing_share > MOST_LACKING:
         return None
     if seen.kind is Kind.NUMBER:
-        rounding, words = _rounding(look)
+        rounding, words = _propose_rounding(look)
         return Proposal(
             seen,
             Sensitive(role="sensitive", distance="ordered", **rounding, **missing),
@@ -160,7 +164,7 @@ def propose_sensitive(look: Look, reason: str, sure: Sure) -> Proposal | None:
     return Proposal(seen, Sensitive(role="sensitive", distance="equal", **missing), reason, sure, lacking)
 
 
-def _rounding(look: Look) -> tuple[dict[str, float], str]:
+def _propose_rounding(look: Look) -> tuple[dict[str, float], str]:
     """Return by what a sensitive number is rounded and between which bounds; whole numbers of a few stay."""
     if look.seen.whole and look.seen.different <= _ROUNDED:
         return {}, ""
@@ -219,7 +223,7 @@ def _guess(case: Case) -> Proposal | None:
     Many categories may be names of persons: they are left out.
     """
     if case.hint is None and case.look.seen.kind is Kind.CATEGORY and case.look.seen.different > MOST_ANSWERS:
-        return dropped(
+        return propose_dropping(
             case.look.seen,
             "many categories, and nothing tells what they are",
             Sure.UNSURE,
@@ -234,7 +238,7 @@ def _guess(case: Case) -> Proposal | None:
 
 RULES: tuple[Rule, ...] = (
     _without_information,
-    _detected,
+    _propose_for_detected,
     _named_identifier,
     _free_text,
     _unreadable,
@@ -251,7 +255,7 @@ def propose_role(look: Look) -> Proposal:
     case = Case(look, find_hint(look.seen.name))
     found = next((proposal for rule in RULES if (proposal := rule(case)) is not None), None)
     if found is None:
-        found = dropped(
+        found = propose_dropping(
             look.seen,
             "too many different values for a hierarchy that can be proposed",
             Sure.UNSURE,

@@ -45,17 +45,17 @@ def separate(codes: Sequence[NDArray[np.int64]], columns: Sequence[int]) -> Sepa
     """
     label = np.zeros(len(codes[0]), np.int64)
     for j in columns:
-        label = _merged(label, codes[j])
-    return _measured(tuple(columns), label)
+        label = _merge(label, codes[j])
+    return _measure(tuple(columns), label)
 
 
-def _merged(label: NDArray[np.int64], column: NDArray[np.int64]) -> NDArray[np.int64]:
+def _merge(label: NDArray[np.int64], column: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return (n,) labels, without gaps, of records that agree in both."""
     width = int(column.max(initial=-1)) + 2
     return np.unique(label * width + column + 1, return_inverse=True)[1].astype(np.int64)
 
 
-def _measured(columns: tuple[int, ...], label: NDArray[np.int64]) -> Separation:
+def _measure(columns: tuple[int, ...], label: NDArray[np.int64]) -> Separation:
     sizes = np.bincount(label)
     sizes = sizes[sizes > 0].astype(np.float64)
     n = float(sizes.sum())
@@ -83,9 +83,9 @@ def smallest_separating_set(
     left = list(candidates)
     while left and (best is None or (best.alone < enough and len(best.columns) < most)):
         chosen = () if best is None else best.columns
-        tried = [_measured((*chosen, j), _merged(label, codes[j])) for j in left]
+        tried = [_measure((*chosen, j), _merge(label, codes[j])) for j in left]
         best = max(tried, key=lambda one: (one.alone, one.separation))
-        label = _merged(label, codes[best.columns[-1]])
+        label = _merge(label, codes[best.columns[-1]])
         left.remove(best.columns[-1])
     return best
 

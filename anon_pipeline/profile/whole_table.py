@@ -29,7 +29,7 @@ def with_items(looks: Sequence[Look], proposals: Sequence[Proposal]) -> list[Pro
     scales: dict[tuple[str, ...], list[int]] = {}
     for j in open_:
         scales.setdefault(tuple(sorted(map(str, looks[j].values))), []).append(j)
-    scales = _joined(scales)
+    scales = _join(scales)
     found = list(proposals)
     for members in scales.values():
         if len(members) < _FEWEST_ITEMS:
@@ -46,7 +46,7 @@ def _is_item(look: Look) -> bool:
     return 3 <= look.seen.different <= MOST_ANSWERS and look.seen.kind in (Kind.NUMBER, Kind.CATEGORY)
 
 
-def _joined(scales: dict[tuple[str, ...], list[int]]) -> dict[tuple[str, ...], list[int]]:
+def _join(scales: dict[tuple[str, ...], list[int]]) -> dict[tuple[str, ...], list[int]]:
     """Join scales that lack an answer which nobody has given with the ones that have it."""
     found: dict[tuple[str, ...], list[int]] = {}
     for scale in sorted(scales, key=len, reverse=True):

@@ -34,7 +34,7 @@ def describe_cost(
     if fresh:  # sticky noise may have cost less
         parts.append(f"ε = {asked.epsilon} is booked")
     if asked.budget is not None:
-        spent, limit = _spent(booked.ledger, asked, asked.budget), exact_fraction(asked.budget.epsilon)
+        spent, limit = _sum_spent(booked.ledger, asked, asked.budget), exact_fraction(asked.budget.epsilon)
         left = exact_text(max(limit - spent, Fraction(0)))
         parts.append(f"{exact_text(spent)} of the budget of {exact_text(limit)} spent, {left} remaining")
     if not parts:
@@ -55,7 +55,7 @@ def remaining_epsilon(policy: Policy, locations: Locations, *, partition: str | 
     if policy.budget is None or locations.ledger == OFF:
         return None
     try:
-        spent = _spent(
+        spent = _sum_spent(
             ledger_at(locations.ledger, make=False), requested_by(policy, partition), policy.budget
         )
     except InputError:
@@ -63,7 +63,7 @@ def remaining_epsilon(policy: Policy, locations: Locations, *, partition: str | 
     return max(exact_fraction(policy.budget.epsilon) - spent, Fraction(0))
 
 
-def _spent(ledger: Ledger, asked: Asked, budget: Budget) -> Fraction:
+def _sum_spent(ledger: Ledger, asked: Asked, budget: Budget) -> Fraction:
     """Return the ε that a budget counts as spent."""
     with ledger.page() as page:
         entries = list(page.others(""))

@@ -92,7 +92,7 @@ def adopt_releases(
             so, releases may be of another dataset; or their ε is not known, and ``epsilon`` does not say it.
             Nothing is entered then.
     """
-    found = _together((*_shown(booked, policy), *_remembered(booked.asked, memory)))
+    found = _together((*_find_published(booked, policy), *_find_remembered(booked.asked, memory)))
     known = datasets_of(booked.ledger, found)
     if dataset is None:
         _refuse_if_of_another(booked.asked, found.values(), known)
@@ -157,11 +157,11 @@ def _refuse_if_of_another(asked: Asked, found: Iterable[_Found], known: Mapping[
         )
 
 
-def _shown(booked: Opened, policy: Policy) -> Iterator[_Found]:
+def _find_published(booked: Opened, policy: Policy) -> Iterator[_Found]:
     """Yield what the manifests at the destinations show."""
     for document in manifests_of(booked.root, policy.name):
-        partition, digest, made_by = _named(document, policy.name)
-        epsilon = max(Fraction(booked.asked.epsilon), _promised(document))
+        partition, digest, made_by = _names_in(document, policy.name)
+        epsilon = max(Fraction(booked.asked.epsilon), _promised_epsilon(document))
         composed = noise_in(document).get("composition") is not None
         asked = replace(
             booked.asked,
@@ -175,7 +175,7 @@ def _shown(booked: Opened, policy: Policy) -> Iterator[_Found]:
             yield _Found(release_id, asked, digest, made_by in (policy.digest, digest_1(policy)))
 
 
-def _named(document: Mapping[str, Any], release: str) -> tuple[str | None, str, str]:
+def _names_in(document: Mapping[str, Any], release: str) -> tuple[str | None, str, str]:
     """Return the partition, the table's and the policy's digest that a manifest names."""
     partition = document.get("partition")
     digest, made_by = str(document.get("data_digest")), str(document.get("policy_digest"))
@@ -192,7 +192,7 @@ def _named(document: Mapping[str, Any], release: str) -> tuple[str | None, str, 
     return None if partition is None else plain_partition(partition), digest, made_by
 
 
-def _remembered(asked: Asked, memory: Memory | None) -> Iterator[_Found]:
+def _find_remembered(asked: Asked, memory: Memory | None) -> Iterator[_Found]:
     """Yield what the memory knows: the ε of their policies (from version 4 on), not which policies."""
     for past in () if memory is None else memory.releases:
         kind = _kind(asked, past.partition)
@@ -209,7 +209,7 @@ def _kind(asked: Asked, partition: str | None) -> str | None:
     return None if asked.partition_kind == "none" else asked.partition_kind
 
 
-def _promised(document: Mapping[str, Any]) -> Fraction:
+def _promised_epsilon(document: Mapping[str, Any]) -> Fraction:
     """Return the ε that a manifest states, 0 if it states none."""
     said = document.get("epsilon")
     good = isinstance(said, (int, float)) and not isinstance(said, bool) and 0 < said < float("inf")

@@ -34,7 +34,7 @@ class Out:
     epsilon: str
 
     @contextmanager
-    def told(self) -> Iterator[None]:
+    def name_release_in_errors(self) -> Iterator[None]:
         """Say of an error that the release is in place, if it is.
 
         Raises:
@@ -48,16 +48,16 @@ class Out:
                 raise
             problem = str(error)
         if problem is not None:
-            raise PublishError(self._said(problem), in_place=True)
+            raise PublishError(self._message(problem), in_place=True)
 
     def _in_place(self) -> bool:
         with suppress(PublishError):
             return is_manifest_of(self.folder, self.release_id, self.data_digest)
         return False
 
-    def _said(self, problem: str) -> str:
+    def _message(self, problem: str) -> str:
         entered = "The ledger has it as published."
-        if not self._entered():
+        if not self._is_entered():
             entered = (
                 f"The ledger does not have it as published yet: anon-pipeline ledger close {self.release_id} "
                 f"--as published enters it, and so does the next run of this release, before it draws."
@@ -73,9 +73,9 @@ class Out:
             f"{entered}{again}"
         )
 
-    def _entered(self) -> bool:
+    def _is_entered(self) -> bool:
         with suppress(AnonPipelineError), self.ledger.page() as page:
-            last = page.known(self.release_id).last
+            last = page.known_state(self.release_id).last
             return (last.event, last.data_digest) == ("published", self.data_digest)
         return False
 

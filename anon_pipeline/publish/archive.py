@@ -96,7 +96,7 @@ class VaultArchive:
                     store.remove(name)
             yield
 
-    def kept(self) -> Memory:
+    def read_kept(self) -> Memory:
         """Return the memory as it is, after clearing up a crash, whatever is published.
 
         Raises:
@@ -115,8 +115,8 @@ class VaultArchive:
             InputError: it cannot be read, was made under another key, or does not know what is published, by
                 the manifest or the ledger.
         """
-        memory = self.kept()
-        shown = self._published(self.locations.release(self.policy, partition))
+        memory = self.read_kept()
+        shown = self._shown_in(self.locations.release(self.policy, partition))
         if (
             shown is not None
             and shown.composed
@@ -129,7 +129,7 @@ class VaultArchive:
             )
         booking(self.policy, self.locations, partition=partition).require_memory(memory)
         key = hashing_key(self.policy, folder=self.locations.sources)
-        return memory.rehashed(memory_key(self.policy, key))
+        return memory.rehash(memory_key(self.policy, key))
 
     def take_for_others(self) -> int:
         """Take people whom a version before 0.2 remembered for others than those to come.
@@ -137,7 +137,7 @@ class VaultArchive:
         Returns:
             Releases before 0.2 in the memory; 0 if nothing was changed.
         """
-        memory = self.kept()
+        memory = self.read_kept()
         if memory.written:
             table, facts = to_table(replace(memory, written=0))
             write_staged(self._file, Staged(table, facts), vault=self._vault())
@@ -147,7 +147,7 @@ class VaultArchive:
         """Write the memory beside, with what is published at its last release's place before that is."""
         table, facts = to_table(memory)
         folder = self.locations.release(self.policy, memory.releases[-1].partition)
-        shown = self._published(folder)
+        shown = self._shown_in(folder)
         before = {
             "folder": str(folder),
             "digest": None if shown is None else shown.digest,
@@ -194,12 +194,12 @@ class VaultArchive:
         else:
             there = last.may_be(shown.digest, shown.release_id)
             unchanged = shown.is_still(before["digest"], before.get("release_id"))
-        if unchanged and not there and not self._entered(last):
+        if unchanged and not there and not self._is_entered(last):
             self._drop_beside()
         else:
             self.commit()
 
-    def _entered(self, last: Past) -> bool:
+    def _is_entered(self, last: Past) -> bool:
         """Tell whether the ledger has a release as published, whatever its destination shows by now."""
         booked = booking(self.policy, self.locations, partition=last.partition)
         return booked.ledger is not None and last.release_id in must_remember(booked.ledger, booked.asked)
@@ -207,13 +207,13 @@ class VaultArchive:
     def _shown_at(self, folder: str) -> "_Shown | None":
         """Return what a folder shows that the vault names; an error does not repeat the name."""
         with suppress(PublishError, ValueError):
-            return self._published(Path(folder))
+            return self._shown_in(Path(folder))
         raise InputError(
             "the folder that the vault's staged memory names must have no manifest or a readable one. Move "
             "what is there away, or restore the vault."
         )
 
-    def _published(self, folder: Path) -> "_Shown | None":
+    def _shown_in(self, folder: Path) -> "_Shown | None":
         """Return what a folder shows of this release."""
         document = read_manifest(folder)
         if document is None or document["release"] != self.policy.name:

@@ -98,7 +98,7 @@ class Booking:
         """Return the release id that a draw's table is marked with; None where no ledger knows it."""
         return None if self.ledger is None else draw
 
-    def counted(self, memory: Memory) -> Memory:
+    def only_booked(self, memory: Memory) -> Memory:
         """Return the memory in which only what this ledger has booked can be published again for nothing.
 
         What was published while another ledger was in use, or none, for another dataset, or what a crash
@@ -123,7 +123,7 @@ class Booking:
         if self.ledger is None:
             return
         with suppress(PublishError):
-            self.ledger.found(read_manifest(self.folder))
+            self.ledger.enter_found(read_manifest(self.folder))
         release = self.asked.release
         refuse_unless_known(self.ledger, release, release_ids_in(manifests_of(self.root, release)))
 
@@ -148,22 +148,22 @@ class Booking:
         refuse_another(state, asked)
 
     @contextmanager
-    def failing(self, release_id: str | None) -> Iterator[None]:
+    def fail_on_error(self, release_id: str | None) -> Iterator[None]:
         """Mark the release as failed if this work ends without its writing having begun."""
         try:
             yield
         except BaseException:
-            self.failed(release_id)
+            self.enter_failed(release_id)
             raise
 
-    def failed(self, release_id: str | None) -> None:
+    def enter_failed(self, release_id: str | None) -> None:
         """Mark the release as failed, unless it was or may have been written. Its noise stays paid for.
 
         A ledger that cannot be reached now leaves the release open, which counts as spent.
         """
         if self.ledger is not None and release_id is not None:
             with suppress(AnonPipelineError):
-                self.ledger.failed(release_id)
+                self.ledger.enter_failed(release_id)
 
     @contextmanager
     def writing(
@@ -184,7 +184,7 @@ class Booking:
         if self.ledger is None or release_id is None:
             yield nullcontext
             return
-        self.ledger.found(read_manifest(self.folder))
+        self.ledger.enter_found(read_manifest(self.folder))
         self.find()
         asked = self.request_for(epsilon)
         if asked != self.asked and not self.ledger.knows(release_id):
@@ -194,13 +194,13 @@ class Booking:
             )
         token = self.ledger.begin(release_id, asked, data_digest, rows_digest)
         out = Out(self.ledger, self.folder, release_id, data_digest, asked.epsilon)
-        with out.told():
+        with out.name_release_in_errors():
             try:
                 yield partial(hold_fence, self.ledger, release_id, token)
             except BaseException:
                 self._settle(self.ledger, release_id, token)
                 raise
-            self.ledger.published(release_id, data_digest)
+            self.ledger.enter_published(release_id, data_digest)
 
     def _settle(self, ledger: Ledger, release_id: str, token: str) -> None:
         """Enter what the destination shows after writing failed; if it cannot be told, it stays open.
@@ -209,9 +209,9 @@ class Booking:
         """
         with suppress(AnonPipelineError):
             if is_manifest_of(self.folder, release_id):
-                ledger.found(read_manifest(self.folder))
+                ledger.enter_found(read_manifest(self.folder))
             else:
-                ledger.failed(release_id, begun=True, token=token)
+                ledger.enter_failed(release_id, begun=True, token=token)
 
 
 def booking(policy: Policy, locations: Locations, *, partition: str | None = None, run: str = "") -> Booking:

@@ -61,7 +61,7 @@ def bundle(
     """
     manifest = release / MANIFEST if release.is_dir() else release
     document = manifest_of(manifest)
-    files = _released(manifest, document, against.policy)
+    files = _release_files(manifest, document, against.policy)
     files[POLICY] = _bytes(policy_file, POLICY_BYTES)
     policy = _policy_of(files[POLICY])
     named = _tables(policy)
@@ -70,10 +70,10 @@ def bundle(
     if ledger is not None:
         files[LEDGER] = _extract(ledger, document, policy)
     files[VERSIONS] = versions(document)
-    checked = _verified(files, replace(against, policy=policy), tables=tables or not named)
+    checked = _verify(files, replace(against, policy=policy), tables=tables or not named)
     left_out = [] if tables else named
     files[README] = readme(document, files, checked, left_out, signed="signature" in document)
-    return _zipped(files)
+    return _zip(files)
 
 
 def write_bundle(path: Path, data: bytes) -> None:
@@ -110,7 +110,7 @@ def _bytes(path: Path, most: int) -> bytes:
     return data
 
 
-def _released(manifest: Path, document: Mapping[str, Any], policy: Policy | None) -> Files:
+def _release_files(manifest: Path, document: Mapping[str, Any], policy: Policy | None) -> Files:
     """Read manifest, data file, report and public policy, by the names and digests of the manifest."""
     items = [(item, limits_of(policy)) for item in document["files"]]
     others = [(document.get(part), ending) for part, ending in BESIDE.items()]
@@ -158,7 +158,7 @@ def _is_table(named: Named) -> bool:
 
 def _extract(ledger: Ledger, document: Mapping[str, Any], policy: Policy) -> bytes:
     """Return the events of a release and of its dataset, as JSON lines with their hashes."""
-    events, broken = ledger.verified()
+    events, broken = ledger.read_and_verify()
     if broken is not None:
         raise InputError(f"the ledger must be whole, it is broken at event {broken.seq}: {broken.reason}")
     release_id = document.get("facts", {}).get("perturbed", {}).get("release_id")
@@ -171,7 +171,7 @@ def _lines(events: Iterable[Event]) -> bytes:
     return "".join(json.dumps(asdict(event), ensure_ascii=False) + "\n" for event in events).encode()
 
 
-def _verified(files: Files, against: Against, *, tables: bool) -> GateReport:
+def _verify(files: Files, against: Against, *, tables: bool) -> GateReport:
     """Verify what is packed: with the project's tables, and as it will be where it is unpacked.
 
     Args:
@@ -201,7 +201,7 @@ def _refuse(report: GateReport, why: str) -> None:
         raise InputError([*refused, *([f"{why} Pack them, too (--with-hierarchies)."] if why else [])])
 
 
-def _zipped(files: Files) -> bytes:
+def _zip(files: Files) -> bytes:
     """Pack files in the order of their names, as they are: versions of zlib compress differently."""
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:

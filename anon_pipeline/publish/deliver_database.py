@@ -60,7 +60,7 @@ def at_database_env(policy: Policy, locations: Locations, partition: str | None)
         )
     if _is_ledger(engine.url, locations.ledger):
         raise InputError(f"{_KEY}: must be another database than the ledger's")
-    return DatabaseTable(_writing(engine), ".".join(schema) or None, name, policy, partition)
+    return DatabaseTable(_with_begin(engine), ".".join(schema) or None, name, policy, partition)
 
 
 def _is_ledger(url: sa.URL, ledger: str) -> bool:
@@ -73,7 +73,7 @@ def _is_ledger(url: sa.URL, ledger: str) -> bool:
     return Path(own).resolve() == Path(other).resolve()
 
 
-def _writing(engine: sa.Engine) -> sa.Engine:
+def _with_begin(engine: sa.Engine) -> sa.Engine:
     """Let a transaction begin when it is asked to, also before a table is made."""
     import sqlalchemy as sa  # noqa: PLC0415
 
@@ -108,8 +108,11 @@ class DatabaseTable:
 
     def ready(self) -> None:
         """Refuse a database that does not answer, or a table that holds something else."""
-        with _told("the database must be reachable, and accept the login of the URL"), self._open() as opened:
-            self._recorded(opened)
+        with (
+            _withhold_errors("the database must be reachable, and accept the login of the URL"),
+            self._open() as opened,
+        ):
+            self._recorded_manifest(opened)
 
     def deliver(self, parcel: Parcel) -> None:
         """Replace the records, read them back, compare, and record the manifest, in one transaction.
@@ -123,8 +126,8 @@ class DatabaseTable:
         frame = judged_frame(parcel, self.policy)
         columns, rows = sql_columns(frame), sql_rows(frame)
         table = sa.Table(self.name, sa.MetaData(), *columns, schema=self.schema)
-        with _told("the release could not be written"), self._open() as opened:
-            if is_later(self._recorded(opened), parcel.document):
+        with _withhold_errors("the release could not be written"), self._open() as opened:
+            if is_later(self._recorded_manifest(opened), parcel.document):
                 raise PublishError(
                     f"{_KEY}: must not hold a later release than the one that is delivered. Another "
                     f"deployment has delivered there: give each a table of its own."
@@ -141,7 +144,7 @@ class DatabaseTable:
         finally:
             self.engine.dispose()
 
-    def _recorded(self, opened: sa.Connection) -> Mapping[str, Any]:
+    def _recorded_manifest(self, opened: sa.Connection) -> Mapping[str, Any]:
         """Return the manifest of the release that the table holds; an empty one where there is no table.
 
         Raises:
@@ -233,7 +236,7 @@ def _as_it_is(opened: sa.Connection, table: sa.Table) -> bool:
 
 
 @contextmanager
-def _told(said: str) -> Iterator[None]:
+def _withhold_errors(said: str) -> Iterator[None]:
     """Withhold what drivers and databases say of errors, which quotes logins, statements and cells."""
     kind = ""
     try:

@@ -29,7 +29,7 @@ from anon_pipeline.sources.urls import Place, source_url, url_in
 def at_url(policy: Policy, locations: Locations, partition: str | None) -> ObjectStore:
     """Return the place at ``publish.deliver.url``; see `ObjectStore`."""
     deliver = policy.publish.deliver
-    return _opened(str(deliver and deliver.url), f"{KEY}.url", policy, locations, partition)
+    return _open_store(str(deliver and deliver.url), f"{KEY}.url", policy, locations, partition)
 
 
 def at_url_env(policy: Policy, locations: Locations, partition: str | None) -> ObjectStore:
@@ -43,10 +43,12 @@ def at_url_env(policy: Policy, locations: Locations, partition: str | None) -> O
     problem = remote_problem(url, secret=True, kinds=OBJECT_STORES)
     if problem:
         raise InputError(f"{key}: the variable {problem}")
-    return _opened(url, key, policy, locations, partition)
+    return _open_store(url, key, policy, locations, partition)
 
 
-def _opened(url: str, key: str, policy: Policy, locations: Locations, partition: str | None) -> ObjectStore:
+def _open_store(
+    url: str, key: str, policy: Policy, locations: Locations, partition: str | None
+) -> ObjectStore:
     place = url.rstrip("/")
     for name, private in (("the vault", locations.remote_vault), ("the source", source_url(policy))):
         if private is not None and _overlap(place, private):
@@ -101,18 +103,20 @@ class ObjectStore:
                 f"deployment has delivered there: give each a place of its own."
             )
         for name, data in parcel.files.items():
-            self._put(name, data)
-        self._put(MANIFEST, parcel.manifest)
+            self._put_object(name, data)
+        self._put_object(MANIFEST, parcel.manifest)
         self._remove_others(before, parcel.document)
 
-    def _put(self, name: str, data: bytes) -> None:
+    def _put_object(self, name: str, data: bytes) -> None:
         """Put an object in one request, and compare what is read back.
 
         Raises:
             PublishError: it could not be put, or is another one.
         """
         fs, path = self.place.fs, self._path(name)
-        with self._told(f"{MANIFEST if name == MANIFEST else 'a file'} must be written and read back"):
+        with self._withhold_errors(
+            f"{MANIFEST if name == MANIFEST else 'a file'} must be written and read back"
+        ):
             fs.pipe_file(path, data)
             fs.invalidate_cache()
             same = hashlib.sha256(fs.cat_file(path)).digest() == hashlib.sha256(data).digest()
@@ -126,7 +130,7 @@ class ObjectStore:
             PublishError: the place cannot be read, or holds what is no manifest of this release.
         """
         fs, path = self.place.fs, self._path(MANIFEST)
-        with self._told("the place must be readable"):
+        with self._withhold_errors("the place must be readable"):
             fs.invalidate_cache()
             try:
                 size = int(fs.info(path)["size"])
@@ -149,7 +153,7 @@ class ObjectStore:
         """Remove files of this release that neither manifest names; what stays, the next delivery removes."""
         named = {name for document in documents for name in named_files(document)}
         fs = self.place.fs
-        with suppress(PublishError), self._told("old files must be removable"):
+        with suppress(PublishError), self._withhold_errors("old files must be removable"):
             fs.invalidate_cache()
             for path in fs.ls(self.place.path, detail=False):
                 name = str(path).rpartition("/")[2]
@@ -160,7 +164,7 @@ class ObjectStore:
         return f"{self.place.path.rstrip('/')}/{name}"
 
     @contextmanager
-    def _told(self, said: str) -> Iterator[None]:
+    def _withhold_errors(self, said: str) -> Iterator[None]:
         """Withhold what a package says of errors, which quotes URLs and requests."""
         kind = ""
         try:

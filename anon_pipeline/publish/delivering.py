@@ -99,7 +99,7 @@ def deliver_release(policy: Policy, locations: Locations, *, partition: str | No
             ledger has it as withdrawn.
         PublishError: the destination could not be written.
     """
-    return _delivered(policy, locations, partition, refuse=partial(_refuse_withdrawn, locations))
+    return _deliver(policy, locations, partition, refuse=partial(_refuse_withdrawn, locations))
 
 
 def _refuse_withdrawn(locations: Locations, document: Mapping[str, Any]) -> None:
@@ -111,7 +111,7 @@ def _refuse_withdrawn(locations: Locations, document: Mapping[str, Any]) -> None
         raise InputError(f"{MANIFEST}: must not be of a release that was withdrawn. Remove its files.")
 
 
-def _delivered(
+def _deliver(
     policy: Policy,
     locations: Locations,
     partition: str | None,
@@ -125,7 +125,7 @@ def _delivered(
     manifest_of(folder / MANIFEST)  # a folder without a release has no lock to hold
     try:
         with hold_folder(folder, wait=policy.publish.wait):
-            parcel = _packed(folder, policy, partition)
+            parcel = _pack(folder, policy, partition)
             refuse(parcel.document)
             destination.ready()
             destination.deliver(parcel)
@@ -146,7 +146,7 @@ def deliver_published(policy: Policy, locations: Locations, *, partition: str | 
         return
     problems: tuple[str, ...] = ()
     try:
-        _delivered(policy, locations, partition, refuse=lambda document: None)
+        _deliver(policy, locations, partition, refuse=lambda document: None)
     except (InputError, PublishError) as error:
         problems = error.problems
     if problems:
@@ -160,7 +160,7 @@ def deliver_published(policy: Policy, locations: Locations, *, partition: str | 
         )
 
 
-def _packed(folder: Path, policy: Policy, partition: str | None) -> Parcel:
+def _pack(folder: Path, policy: Policy, partition: str | None) -> Parcel:
     """Read a release and check it against its manifest.
 
     Raises:

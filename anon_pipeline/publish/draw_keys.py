@@ -115,13 +115,13 @@ class Draws:
         """Tell whether this partition has a file that may hold a key."""
         return bool(self._ours(unfinished=True))
 
-    def found(self, binding: str) -> list[Draw]:
+    def draws_with(self, binding: str) -> list[Draw]:
         """Return the draws of this partition with a binding: more than one if a ledger has not booked all.
 
         Raises:
             InputError: a draw cannot be opened, has been changed or exchanged.
         """
-        draws = [self._read(name) for name in self._ours()]
+        draws = [self._read_draw(name) for name in self._ours()]
         return [draw for draw in draws if draw.binding == binding]
 
     def seal(self, draw: Draw) -> None:
@@ -183,7 +183,7 @@ class Draws:
             and (_id_in(name, self.release) is not None or (unfinished and _is_part(name)))
         ]
 
-    def _read(self, name: str) -> Draw:
+    def _read_draw(self, name: str) -> Draw:
         try:
             document = json.loads(bytes(self.opens().read(name)))
         except (ValueError, RecursionError):

@@ -64,7 +64,7 @@ def take(
     with draws.alone():
         draws.clear_unfinished()
         _clear_up(booked, draws)
-        found = draws.found(binding)
+        found = draws.draws_with(binding)
         draw = next((draw for draw in found if booked.again(draw.id, asked, draw.commitment)), None)
         if draw is None and draws.sealed:
             draw = next((draw for draw in found if booked.is_unknown(draw.id)), None)
@@ -124,12 +124,12 @@ class Opening:
         return drawn
 
     @contextmanager
-    def failing(self) -> Iterator[None]:
+    def fail_on_error(self) -> Iterator[None]:
         """Mark the release as failed if this work ends after it was opened and before its writing began."""
         try:
             yield
         except BaseException:
-            self.booked.failed(self.release_id)
+            self.booked.enter_failed(self.release_id)
             raise
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from anon_pipeline.catalog.plugins import VARIABLE, Plugin, loaded
+from anon_pipeline.catalog.plugins import VARIABLE, Plugin, loaded_plugins
 from anon_pipeline.limits.table import demands
 from anon_pipeline.policy.hierarchies import hierarchy_kind
 from anon_pipeline.policy.model import Policy
@@ -17,14 +17,14 @@ def plugins_of(policy: Policy) -> list[dict[str, Any]]:
     Returns:
         ``name``, ``version`` and ``kinds`` of each, sorted; nothing where none is loaded.
     """
-    used = set(_used(policy))
+    used = set(_used_kinds(policy))
     return [
         {"name": one.name, "version": one.version, "kinds": [kind for kind in one.kinds if kind in used]}
-        for one in sorted(loaded(), key=lambda one: one.name)
+        for one in sorted(loaded_plugins(), key=lambda one: one.name)
     ]
 
 
-def _used(policy: Policy) -> Iterator[str]:
+def _used_kinds(policy: Policy) -> Iterator[str]:
     """Yield the kinds that a policy uses, with their groups."""
     yield from (f"limits.{demand.limit.name}" for demand in demands(policy))
     yield from (f"mechanisms.{name}" for name in policy.mechanisms.values())
@@ -50,7 +50,7 @@ def absent(document: Mapping[str, Any]) -> dict[str, Plugin]:
     Returns:
         Each by the reason why what it made cannot be checked.
     """
-    here, found = {one.name: one for one in loaded()}, {}
+    here, found = {one.name: one for one in loaded_plugins()}, {}
     told = document.get("plugins")
     for item in told if isinstance(told, list) else []:
         if not (isinstance(item, dict) and isinstance(item.get("kinds"), list) and item["kinds"]):

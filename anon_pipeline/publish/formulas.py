@@ -27,7 +27,7 @@ def neutralize(table: pa.Table) -> pa.Table:
     Args:
         table: (r, columns); numbers, dates and booleans are not touched.
     """
-    columns = [_replaced(_plain(column), _NEUTRALIZE, r"'\1") for column in table.columns]
+    columns = [_replace(_plain(column), _NEUTRALIZE, r"'\1") for column in table.columns]
     return pa.table(columns, names=[re.sub(_NEUTRALIZE, r"'\1", name) for name in table.column_names])
 
 
@@ -61,7 +61,7 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
-def _replaced(column: pa.ChunkedArray, pattern: str, replacement: str) -> pa.ChunkedArray:
+def _replace(column: pa.ChunkedArray, pattern: str, replacement: str) -> pa.ChunkedArray:
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         return column
     return pc.replace_substring_regex(column, pattern, replacement)

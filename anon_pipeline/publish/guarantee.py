@@ -26,10 +26,16 @@ def _promises(mechanism: str) -> bool:
 
 def guarantee(policy: Policy) -> list[str]:
     """Say in plain words what the release promises and what it does not; equal policies say it alike."""
-    return [*_hidden(policy), *_noisy(policy), *_accepted(policy), *_limited(policy), *_open(policy)]
+    return [
+        *_k_anonymity_lines(policy),
+        *_noisy(policy),
+        *_gate_lines(policy),
+        *_limit_lines(policy),
+        *_open(policy),
+    ]
 
 
-def _hidden(policy: Policy) -> Iterator[str]:
+def _k_anonymity_lines(policy: Policy) -> Iterator[str]:
     """Say what k-anonymity promises."""
     names, k = ", ".join(sorted(policy.generalized)), policy.gate_k
     others = "others" if policy.person is None else "other people"
@@ -37,10 +43,10 @@ def _hidden(policy: Policy) -> Iterator[str]:
         f"Each released record shares its generalized values of {names} "
         f"with at least {k - 1} {others} of the release (k = {k})."
     )
-    yield _counted(policy)
+    yield _counting_line(policy)
 
 
-def _counted(policy: Policy) -> str:
+def _counting_line(policy: Policy) -> str:
     """Say what is counted: people, records that are people, or records."""
     if policy.person is not None:
         return promises.PEOPLE_COUNTED
@@ -58,9 +64,9 @@ def _noisy(policy: Policy) -> Iterator[str]:
     if any(_promises(mechanism) and sensitivity == "class" for mechanism, sensitivity in kinds):
         yield f"{promises.FIXED} {promises.EQUAL}"
     for mechanism, choices in chosen.items():
-        yield _chosen(mechanism, choices)
+        yield _category_line(mechanism, choices)
     if sum(_promises(mechanism) for mechanism, _ in kinds) + len(chosen) > 1:
-        yield f"Together these columns spend {_said(_spent(_all(policy)))}: in one row the factors multiply."
+        yield f"Together these columns spend {_say(_spend(_all(policy)))}: in one row the factors multiply."
     yield from _of_person(policy)
     yield from _whole(policy)
     declared = all(sensitivity == "declared" for _, sensitivity in kinds)
@@ -90,26 +96,26 @@ def _all(policy: Policy) -> list[Noise | CategoryNoise]:
 
 def _of_person(policy: Policy) -> Iterator[str]:
     """Say what holds of all records of a person, where a person may have several."""
-    (epsilon, delta), rows = _spent(_all(policy)), policy.rows
+    (epsilon, delta), rows = _spend(_all(policy)), policy.rows
     if policy.person is None or not epsilon:
         return
     local = all(column.sensitivity == "declared" for column in policy.perturbed.values())
     yield promises.person_sentence(rows, rows * epsilon, rows * delta, local=local)
     if policy.suppress.confidence is not None and all(map(_promises, policy.mechanisms.values())):
-        numbers, _ = _spent(noises(policy))
+        numbers, _ = _spend(noises(policy))
         yield promises.released_person_sentence(rows * epsilon, rows * numbers, rows * delta)
 
 
 def _whole(policy: Policy) -> Iterator[str]:
     """Say what holds of two rows, of a row that was released, and of a release that passed."""
-    epsilon, delta = _spent(_all(policy))
+    epsilon, delta = _spend(_all(policy))
     if not epsilon:
         return
     unpromised = not all(map(_promises, policy.mechanisms.values()))
     if not unpromised:
         yield promises.exchange_sentence(epsilon, delta)
     if policy.suppress.confidence is not None:
-        numbers, _ = _spent(noises(policy))
+        numbers, _ = _spend(noises(policy))
         yield (
             promises.UNPROMISED_ROW if unpromised else promises.released_row_sentence(epsilon, numbers, delta)
         )
@@ -118,7 +124,7 @@ def _whole(policy: Policy) -> Iterator[str]:
 
 def _again(policy: Policy, *, declared: bool) -> str:
     """Say what several releases of the same people add up to."""
-    epsilon, delta = _spent(_all(policy))
+    epsilon, delta = _spend(_all(policy))
     if policy.perturb is None or policy.perturb.republish == "fresh":
         both = "the ε values and the δ values" if delta else "the ε values"
         alike = " This holds for two people who are in the same class in both releases."
@@ -134,7 +140,7 @@ def _again(policy: Policy, *, declared: bool) -> str:
     )
 
 
-def _accepted(policy: Policy) -> Iterator[str]:
+def _gate_lines(policy: Policy) -> Iterator[str]:
     """Say that the gate's answer tells something of the noise, where the policy lets it."""
     looks = [demand.name for demand in demands(policy) if demand.limit.judged.over_noise is not None]
     if policy.perturbed and policy.gate.linking == "realized" and looks:
@@ -144,24 +150,24 @@ def _accepted(policy: Policy) -> Iterator[str]:
         )
 
 
-def _chosen(mechanism: str, columns: Mapping[str, CategoryNoise]) -> str:
+def _category_line(mechanism: str, columns: Mapping[str, CategoryNoise]) -> str:
     """Say what one mechanism for categories promises of its columns."""
-    epsilon, _ = _spent(columns.values())
+    epsilon, _ = _spend(columns.values())
     return (
         f"{CATEGORY_MECHANISMS[mechanism].released}: {', '.join(columns)}. "
         f"{promises.LOCAL.format(promises.times(epsilon))} "
-        f"({_local('ε', columns)}, {_said((epsilon, Fraction(0)))})."
+        f"({_local('ε', columns)}, {_say((epsilon, Fraction(0)))})."
     )
 
 
-def _spent(drawn: Iterable[Noise | CategoryNoise]) -> tuple[Fraction, Fraction]:
+def _spend(drawn: Iterable[Noise | CategoryNoise]) -> tuple[Fraction, Fraction]:
     """Return the ε and the δ of columns together; noise without a promise has none."""
     promised = [noise for noise in drawn if not isinstance(noise, Noise) or _promises(noise.mechanism)]
     deltas = [noise.delta for noise in promised if isinstance(noise, Noise) and noise.delta is not None]
     return sum((noise.epsilon for noise in promised), Fraction(0)), sum(deltas, Fraction(0))
 
 
-def _said(spent: tuple[Fraction, Fraction]) -> str:
+def _say(spent: tuple[Fraction, Fraction]) -> str:
     """Say an ε, and the δ if there is one."""
     epsilon, delta = spent
     return f"ε = {float(epsilon):g}" + (f", δ = {float(delta):g}" if delta else "")
@@ -178,21 +184,21 @@ def _row(mechanism: str, sensitivity: str, columns: Mapping[str, Noise]) -> str:
     words = MECHANISMS[mechanism].words
     if not _promises(mechanism):
         return f"Released with random noise that guarantees nothing ({words}): {names}. {promises.UNPROMISED}"
-    epsilon, delta = _spent(columns.values())
+    epsilon, delta = _spend(columns.values())
     kind, most = "(ε, δ)" if delta else "ε", promises.times(epsilon, delta)
     if sensitivity == "declared":
         return (
             f"Released with random noise of a public scale ({words}): {names}. "
-            f"{promises.LOCAL.format(most)} ({_local(kind, columns)}, {_said((epsilon, delta))})."
+            f"{promises.LOCAL.format(most)} ({_local(kind, columns)}, {_say((epsilon, delta))})."
         )
     together = " for all of these columns together" if len(columns) > 1 else ""
     return (
         f"Released with random noise scaled to the class ({words}): {names}. "
-        f"{promises.ROW.format(most)} ({kind}-indistinguishable, {_said((epsilon, delta))}{together})."
+        f"{promises.ROW.format(most)} ({kind}-indistinguishable, {_say((epsilon, delta))}{together})."
     )
 
 
-def _limited(policy: Policy) -> Iterator[str]:
+def _limit_lines(policy: Policy) -> Iterator[str]:
     """Say what limits promise: first those on all releases together, then by column."""
     for limit in sorted(LIMITS, key=lambda limit: not limit.published.together):
         for demand in sorted(limit.demands(policy), key=lambda demand: demand.of):

@@ -28,10 +28,10 @@ _CHOSEN = {
 
 def guarantee(policy: Policy) -> list[str]:
     """Say in plain words what the release promises and what it does not; equal policies say it alike."""
-    return [*_hidden(policy), *_noisy(policy), *_limited(policy), *_open(policy)]
+    return [*_k_anonymity_lines(policy), *_noisy(policy), *_limit_lines(policy), *_open(policy)]
 
 
-def _hidden(policy: Policy) -> Iterator[str]:
+def _k_anonymity_lines(policy: Policy) -> Iterator[str]:
     """Say what k-anonymity promises."""
     names = ", ".join(sorted(policy.generalized))
     yield (
@@ -48,10 +48,10 @@ def _noisy(policy: Policy) -> Iterator[str]:
     for (mechanism, sensitivity), columns in kinds.items():
         yield _indistinguishable(mechanism, sensitivity, columns)
     for mechanism, choices in chosen.items():
-        yield _chosen(mechanism, choices)
+        yield _category_line(mechanism, choices)
     if sum(mechanism != "uniform" for mechanism, _ in kinds) + len(chosen) > 1:
         groups: list[Mapping[str, Noise | CategoryNoise]] = [*kinds.values(), *chosen.values()]
-        yield f"Together these columns spend {_spent(n for group in groups for n in group.values())}."
+        yield f"Together these columns spend {_say(n for group in groups for n in group.values())}."
     if all(sensitivity == "declared" for _, sensitivity in kinds):
         yield (
             "Classes and suppression look at the original values: the release as a whole is not "
@@ -85,19 +85,19 @@ def _noisy(policy: Policy) -> Iterator[str]:
         )
 
 
-def _chosen(mechanism: str, columns: Mapping[str, CategoryNoise]) -> str:
+def _category_line(mechanism: str, columns: Mapping[str, CategoryNoise]) -> str:
     """Say what one mechanism for categories promises of its columns."""
     together = " for all of these columns together" if len(columns) > 1 else ""
     epsilon = f"{float(sum((noise.epsilon for noise in columns.values()), Fraction(0))):g}"
     return (
         f"{_CHOSEN[mechanism]}: {', '.join(columns)}. Whatever the class, any two persons are "
         f"ε-indistinguishable by them (ε-local differential privacy of these columns), with "
-        f"{_spent(columns.values())}{together}: what is released is at most e^{epsilon} times as likely for "
+        f"{_say(columns.values())}{together}: what is released is at most e^{epsilon} times as likely for "
         f"one as for the other."
     )
 
 
-def _spent(drawn: Iterable[Noise | CategoryNoise]) -> str:
+def _say(drawn: Iterable[Noise | CategoryNoise]) -> str:
     """Say the ε, and the δ if there is one, of columns together."""
     promised = [noise for noise in drawn if noise.mechanism != "uniform"]
     epsilon = sum((noise.epsilon for noise in promised), Fraction(0))
@@ -125,12 +125,12 @@ def _indistinguishable(mechanism: str, sensitivity: str, columns: Mapping[str, N
     plus = ", plus δ" if mechanism == "discrete_gaussian" else ""
     return (
         f"Released with random noise ({_NAMED[mechanism]}): {names}. {who} {kind}-indistinguishable by "
-        f"them{local}, with {_spent(columns.values())}{together}: what is released is at most e^{epsilon} "
+        f"them{local}, with {_say(columns.values())}{together}: what is released is at most e^{epsilon} "
         f"times as likely for one as for the other{plus}."
     )
 
 
-def _limited(policy: Policy) -> Iterator[str]:
+def _limit_lines(policy: Policy) -> Iterator[str]:
     """Say what is promised of sensitive columns, and of all releases together."""
     if policy.gate.cross_release_k is not None:
         yield (

@@ -63,14 +63,16 @@ def _in_part(verdict: Verdict, policy: PublicPolicy) -> Verdict:
     """Return the verdict as far as it was reached without what is private."""
     limit = limit_of(verdict.limit)
     if limit.name in LIMIT_KEYS:  # a plugin's limit may ask for anything
-        return _unmeasured(verdict, _NEEDS_POLICY)
-    compared = ", ".join(_uncompared(policy))
+        return _unmeasured_verdict(verdict, _NEEDS_POLICY)
+    compared = ", ".join(_uncompared_columns(policy))
     if limit.published.compares_lists and compared and verdict.status is Status.PASSED:
-        return _unmeasured(verdict, f"kept, but values were not compared, of {compared}: {_NEEDS_POLICY}")
+        return _unmeasured_verdict(
+            verdict, f"kept, but values were not compared, of {compared}: {_NEEDS_POLICY}"
+        )
     return verdict
 
 
-def _uncompared(policy: PublicPolicy) -> Iterator[str]:
+def _uncompared_columns(policy: PublicPolicy) -> Iterator[str]:
     """Yield the columns whose released values a hidden list or hierarchy says."""
     for name in policy.released:
         column = policy.columns[name]
@@ -79,5 +81,5 @@ def _uncompared(policy: PublicPolicy) -> Iterator[str]:
             yield name
 
 
-def _unmeasured(verdict: Verdict, why: str) -> Verdict:
+def _unmeasured_verdict(verdict: Verdict, why: str) -> Verdict:
     return Verdict(verdict.limit, Status.UNMEASURED, None, verdict.bound, verdict.sense, reason=why)

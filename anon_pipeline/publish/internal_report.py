@@ -31,7 +31,7 @@ def internal_report_of(policy: Policy, document: Mapping[str, Any], locations: L
         return stage_table(policy, read_staged(PurePath(name), vault=vault), stage, where)
 
     released, originals = table("suppressed"), table("k_anonymized")
-    problems = Descent(released.frame, released.lineage, where).broken(originals.frame)
+    problems = Descent(released.frame, released.lineage, where).problems(originals.frame)
     if problems:
         raise InputError(problems)
     exact = measured_of(policy, locations, partition).exact(document) or Exact(released.facts)

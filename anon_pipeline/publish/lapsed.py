@@ -38,7 +38,7 @@ def broken_acknowledgements(
     """
     made = datetime.fromisoformat(document["made_at"]).astimezone(UTC).date()
     days = (made, made - timedelta(days=1))
-    wrong = [*_hashed(policy, days)]
+    wrong = [*_hash_terms(policy, days)]
     if frame is not None:
         records = max(int(document["facts"]["raw"]["records"]), len(frame))
         for entry in policy.acknowledged:
@@ -63,7 +63,7 @@ def refuse_lapsed(document: Mapping[str, Any], policy: Policy, frame: pd.DataFra
         )
 
 
-def _hashed(policy: Policy, days: Sequence[date]) -> Iterator[str]:
+def _hash_terms(policy: Policy, days: Sequence[date]) -> Iterator[str]:
     for name in hashed_columns(policy.columns):
         if not any(entry.covers([name], day) for entry in policy.acknowledged for day in days):
             term = f"{name} is acknowledged{_term(policy, [name])}"

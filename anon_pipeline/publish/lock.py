@@ -59,7 +59,7 @@ def this_process() -> Owner:
     """Return this process as an owner."""
     pid = os.getpid()
     since = datetime.now(UTC).isoformat(timespec="seconds")
-    return Owner(socket.gethostname(), _boot(), pid, _started(pid), since)
+    return Owner(socket.gethostname(), _boot(), pid, _start_time(pid), since)
 
 
 def is_gone(owner: Owner) -> bool | None:
@@ -78,7 +78,7 @@ def is_gone(owner: Owner) -> bool | None:
         return True
     except OSError:
         pass  # there, and of another user
-    return owner.started is not None and _started(owner.pid) != owner.started
+    return owner.started is not None and _start_time(owner.pid) != owner.started
 
 
 def _boot() -> str:
@@ -88,7 +88,7 @@ def _boot() -> str:
         return ""
 
 
-def _started(pid: int) -> int | None:
+def _start_time(pid: int) -> int | None:
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -172,7 +172,7 @@ def _take(folder: Path, until: float, *, locked: bool) -> bytes:
     """Write the lock file; wait for a live owner, take over a dead one."""
     mine = json.dumps(asdict(this_process())).encode()
     seen, since = None, time.monotonic()
-    while not _claimed(folder, mine):
+    while not _claim(folder, mine):
         refuse_strange(folder)
         owner, text = read_owner(folder)
         if text != seen:
@@ -225,7 +225,7 @@ def _age(folder: Path) -> float:
         return 0.0
 
 
-def _claimed(folder: Path, mine: bytes) -> bool:
+def _claim(folder: Path, mine: bytes) -> bool:
     """Put the lock file there, complete, unless there is one."""
     with disk().point("create part of lock"):
         handle, name = tempfile.mkstemp(prefix=PART, suffix=".part", dir=folder)
@@ -241,14 +241,14 @@ def _claimed(folder: Path, mine: bytes) -> bool:
             except (FileExistsError, FileNotFoundError):  # held, or swept away with the parts of the dead
                 return False
             except PermissionError:  # a file system without links
-                return _created(folder, mine)
+                return _create(folder, mine)
         return True
     finally:
         with contextlib.suppress(OSError):
             disk().unlink(part, "part of lock")
 
 
-def _created(folder: Path, mine: bytes) -> bool:
+def _create(folder: Path, mine: bytes) -> bool:
     try:
         handle = os.open(folder / LOCK, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:

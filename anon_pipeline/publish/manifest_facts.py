@@ -45,7 +45,7 @@ def broken_gate(
     """
     gate = GateReport.from_json(document["gate"])
     names = [verdict.limit for verdict in gate.verdicts]
-    problems = [problem for verdict in gate.verdicts if (problem := _broken(verdict, rules))]
+    problems = [problem for verdict in gate.verdicts if (problem := _contradiction(verdict, rules))]
     problems += _untold_of_records(document, gate)
     digests = ("data_digest", "policy_digest")
     others = [name for name in digests if getattr(gate, name) != document[name]]
@@ -71,7 +71,7 @@ def _misses_population(gate: GateReport, policy: Policy) -> bool:
     return (gate.population_digest is not None) != named
 
 
-def _broken(verdict: Verdict, rules: Rules) -> str | None:
+def _contradiction(verdict: Verdict, rules: Rules) -> str | None:
     """Say what contradicts a verdict that a manifest records, also where its limit is not known here."""
     try:
         return rules.verdict(limit_of(verdict.limit), verdict)

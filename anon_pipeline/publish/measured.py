@@ -119,7 +119,7 @@ def measured_of(
 ) -> Measured:
     """Return the file of a release in the vault that ``opens`` opens; default: that of the locations."""
 
-    def opened() -> Vault:
+    def open_vault() -> Vault:
         return Vault(store_at(locations.vault_place), keys_from())
 
-    return Measured(policy, partition, opens or opened)
+    return Measured(policy, partition, opens or open_vault)

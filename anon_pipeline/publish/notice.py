@@ -43,9 +43,9 @@ def withdrawal_notice(published: Event, withdrawn: Event, document: Mapping[str,
         "",
         *(f"  {name:<11}{value}" for name, value in _facts(published, withdrawn, document)),
         "",
-        *_wrapped("Why it may matter", _reasons(document)),
+        *_wrap("Why it may matter", _reasons(document)),
         "",
-        *_wrapped("Please", tuple(line.format(which=which) for line in _TO_DO)),
+        *_wrap("Please", tuple(line.format(which=which) for line in _TO_DO)),
         "",
         fill(f"What cannot be undone: {_CANNOT}", _WIDTH),
     ]
@@ -77,7 +77,7 @@ def _reasons(document: Mapping[str, Any] | None) -> tuple[str, ...]:
     return ("It may tell more about the persons in it than it was meant to.", *known)
 
 
-def _wrapped(heading: str, points: tuple[str, ...]) -> Iterator[str]:
+def _wrap(heading: str, points: tuple[str, ...]) -> Iterator[str]:
     """Yield a heading and its points, numbered."""
     yield f"{heading}:"
     for number, point in enumerate(points, 1):

@@ -39,11 +39,11 @@ class _Told:
     """A manifest that may say anything: what cannot be read is not there."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
-        gate, facts = _mapping(document.get("gate")), _mapping(document.get("facts"))
+        gate, facts = _as_mapping(document.get("gate")), _as_mapping(document.get("facts"))
         verdicts = gate.get("verdicts")
         self.signed = "signature" in document
-        self.recoded, self.noise = _mapping(facts.get("k_anonymized")), _mapping(facts.get("perturbed"))
-        self.columns = [_mapping(column) for column in _mapping(self.noise.get("columns")).values()]
+        self.recoded, self.noise = _as_mapping(facts.get("k_anonymized")), _as_mapping(facts.get("perturbed"))
+        self.columns = [_as_mapping(column) for column in _as_mapping(self.noise.get("columns")).values()]
         self.limits = {
             str(verdict.get("limit")).split(".")[0]: verdict.get("value")
             for verdict in (verdicts if isinstance(verdicts, list) else [])
@@ -65,7 +65,7 @@ class _Told:
         return any(column.get("sensitivity") == "class" for column in self.columns)
 
 
-def _mapping(value: object) -> Mapping[str, Any]:
+def _as_mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
@@ -75,7 +75,7 @@ def _exact(told: _Told) -> bool:
 
 
 def _first(told: _Told) -> bool:
-    before = _mapping(told.noise.get("composition")).get("releases_before")
+    before = _as_mapping(told.noise.get("composition")).get("releases_before")
     return told.judges("cross_release_k", "sticky") and before == 0
 
 

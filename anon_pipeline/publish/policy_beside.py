@@ -63,7 +63,7 @@ def policy_beside(
         wrong = "the manifest must name the policy of this release that lies beside it"
         return Beside(verdict=verdict_on(PART, wrong) if unnamed else None)
     try:
-        held = _named(folder, document, shape)
+        held = _named_document(folder, document, shape)
         policy = public_policy(held)
         _refuse_others(document, policy)
     except PolicyError as error:
@@ -75,7 +75,7 @@ def policy_beside(
     return Beside(policy, verdict_on(PART, None))
 
 
-def _named(folder: Path, document: Mapping[str, Any], shape: list[str]) -> Any:
+def _named_document(folder: Path, document: Mapping[str, Any], shape: list[str]) -> Any:
     """Return the document in the file that a manifest names.
 
     Raises:

@@ -60,7 +60,7 @@ class Published:
 
 
 @contextmanager
-def _held(archive: Archive | None, policy: Policy, partition: str | None) -> Iterator[Memory | None]:
+def _hold_memory(archive: Archive | None, policy: Policy, partition: str | None) -> Iterator[Memory | None]:
     """Hold the memory from before it is judged by until it is written; None without ``record_key``.
 
     Raises:
@@ -75,7 +75,7 @@ def _held(archive: Archive | None, policy: Policy, partition: str | None) -> Ite
 
 
 @contextmanager
-def _remembering(archive: Archive | None, memory: Memory | None) -> Iterator[None]:
+def _stage_memory(archive: Archive | None, memory: Memory | None) -> Iterator[None]:
     """Keep a memory beside the one before while its release is written, and in its place once it is."""
     if archive is None or memory is None:
         yield
@@ -107,7 +107,9 @@ class _Task:
     epsilon: Fraction
 
 
-def _passed(task: _Task, *, memory: Memory | None, project: str | None, measured: Measured | None) -> Judged:
+def _require_pass(
+    task: _Task, *, memory: Memory | None, project: str | None, measured: Measured | None
+) -> Judged:
     """Judge a release where it lies and refuse it unless it passes; what was measured goes to the curator."""
     policy, locations = task.policy, task.locations
     judged = judge(
@@ -154,7 +156,7 @@ def _page(policy: Policy, document: Mapping[str, Any], frame: pd.DataFrame) -> P
     return page
 
 
-def _described(
+def _describe(
     policy: Policy, document: Mapping[str, Any], frame: pd.DataFrame, *, booked: bool
 ) -> tuple[Page, str | None]:
     """Return the report of a release, and the digest of its records in any order, which the ledger has."""
@@ -202,23 +204,23 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
     key = signing_key(policy.publish.sign, folder=locations.sources)
     booked = booking(policy, locations, partition=partition)
     facts, release_id = with_release_id(checked_facts(policy, released.facts), ledger=booked.ledger)
-    with booked.failing(release_id):
+    with booked.fail_on_error(release_id):
         epsilon = epsilon_in(policy, facts)
         booked.refuse_another(release_id, epsilon)
         prepare(booked.folder, policy.name)
         named = replace(released, facts=facts)
         task = _Task(policy, named, originals, locations, partition, booked, release_id, epsilon)
-    with booked.failing(release_id), _held(archive, policy, partition) as memory:
-        judged = _passed(task, memory=memory, project=project, measured=measured)
+    with booked.fail_on_error(release_id), _hold_memory(archive, policy, partition) as memory:
+        judged = _require_pass(task, memory=memory, project=project, measured=measured)
         _refuse_if_more(task, memory)
         second_lock(judged.report)
         written = _write(task, judged, archive=archive, memory=memory, key=key)
     forget_published(draws)
     deliver_published(policy, locations, partition=partition)
-    return _published(booked.folder, judged, written)
+    return _publication(booked.folder, judged, written)
 
 
-def _remembered(task: _Task, judged: Judged, memory: Memory) -> Memory:
+def _remember(task: _Task, judged: Judged, memory: Memory) -> Memory:
     """Return the memory with this release."""
     table = judged.frame.assign(**{RECORD: task.released.frame[RECORD].to_numpy()})
     past = Past(judged.report.data_digest, task.partition, task.release_id)
@@ -237,9 +239,9 @@ def _write(
     policy, booked, digest = task.policy, task.booked, judged.report.data_digest
     made = (datetime.now(UTC), task.partition)
     document = manifest(policy, judged.report, task.released.facts, file=judged.file, made=made)
-    known = None if memory is None else _remembered(task, judged, memory)
-    with _remembering(archive, known):
-        page, rows = _described(policy, document, judged.frame, booked=booked.ledger is not None)
+    known = None if memory is None else _remember(task, judged, memory)
+    with _stage_memory(archive, known):
+        page, rows = _describe(policy, document, judged.frame, booked=booked.ledger is not None)
         with booked.writing(task.release_id, digest, task.epsilon, rows_digest=rows) as fence:
             return write_release(
                 booked.folder,
@@ -254,7 +256,7 @@ def _write(
             )
 
 
-def _published(folder: Path, judged: Judged, document: Mapping[str, Any]) -> Published:
+def _publication(folder: Path, judged: Judged, document: Mapping[str, Any]) -> Published:
     return Published(
         path=folder / judged.file.name,
         manifest_path=folder / MANIFEST,

@@ -113,7 +113,7 @@ def _key_id(value: Any) -> bool:
     return isinstance(value, str) and re.fullmatch(r"[0-9a-f]{16}", value) is not None
 
 
-def _signed(value: Any) -> bool:
+def _is_signature(value: Any) -> bool:
     """Tell whether this is an Ed25519 signature in base64."""
     try:
         return isinstance(value, str) and len(base64.b64decode(value, validate=True)) == 64
@@ -179,7 +179,7 @@ TOP: Mapping[str, Shape] = {
     "plugins?": Each({"name": is_text, "version": is_text, "kinds": Each(is_text)}),
     "policy?": {"name": is_text, "sha256": is_digest, "size": is_whole},
     "report": {"name": is_text, "sha256": is_digest, "size": is_whole},
-    "signature?": {"algorithm": _is("ed25519"), "key_id": _key_id, "value": _signed},
+    "signature?": {"algorithm": _is("ed25519"), "key_id": _key_id, "value": _is_signature},
 }
 
 

@@ -127,7 +127,7 @@ def list_unverified(document: Mapping[str, Any], asked: Asked) -> list[Unverifie
     Returns:
         In the manifest's order.
     """
-    compared = tuple(_compared(document, asked))
+    compared = tuple(_compared_leaves(document, asked))
     verdicts = enumerate(document["gate"]["verdicts"])
     shares = [f"gate.verdicts.{i}.value" for i, verdict in verdicts if verdict["limit"] in _MISSING]
     found = []
@@ -172,7 +172,7 @@ def _adds_up(path: str, asked: Asked) -> bool:
     return asked.worded and any(fnmatchcase(path, pattern) for pattern in TOGETHER)
 
 
-def _compared(document: Mapping[str, Any], asked: Asked) -> Iterator[Steps]:
+def _compared_leaves(document: Mapping[str, Any], asked: Asked) -> Iterator[Steps]:
     """Yield the patterns of the leaves that were compared with file or policy."""
     yield from (pattern for pattern in _BY_FILE if asked.typed or pattern != ("files", "*", "types", "*"))
     yield from _verdicts(document, asked.anew)

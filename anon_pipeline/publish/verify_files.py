@@ -73,14 +73,14 @@ def _same_types(read: Read, held: Held) -> bool:
         form = format_of(held.name)
         if form.typed:
             return list(file_types(held.data, form.name).items()) == list(types.items())
-        found = list(_typed(held.data, types, form.name))
+        found = list(_read_typed(held.data, types, form.name))
     except Exception:  # noqa: BLE001 - Arrow quotes what it could not read
         return False
     wanted = (read.document["data_digest"], list(types.items()))
     return any((digest_frame(frame), list(column_types(frame).items())) == wanted for frame in found)
 
 
-def _typed(data: bytes, types: Mapping[str, str], form: str) -> Iterator[pd.DataFrame]:
+def _read_typed(data: bytes, types: Mapping[str, str], form: str) -> Iterator[pd.DataFrame]:
     """Yield a file of a format without types, read with types, in each way that it may say its formulas."""
     like = schema_of(types)
     yield from_bytes(data, form, like=like)

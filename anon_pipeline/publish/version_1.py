@@ -84,7 +84,7 @@ def _shape(document: Mapping[str, Any]) -> list[str]:
     """List the places that are not as 0.1.0 wrote them; no other version has written such manifests."""
     top = {**_TOP, **_ALWAYS}
     facts = broken_kinds(document.get("facts"), FIELDS_1)
-    other = [] if _worded(document) else ["packages.anon-pipeline"]
+    other = [] if _is_worded(document) else ["packages.anon-pipeline"]
     return [*strange_leaves(document), *misfits(document, top), *facts, *_types(document), *other]
 
 
@@ -94,7 +94,7 @@ def _types(document: Mapping[str, Any]) -> list[str]:
     return [] if all(csv == typed for csv, typed in named) else ["files[].types"]
 
 
-def _worded(document: Mapping[str, Any]) -> bool:
+def _is_worded(document: Mapping[str, Any]) -> bool:
     packages = document.get("packages")
     return isinstance(packages, dict) and packages.get("anon-pipeline") == _RELEASED
 
@@ -154,7 +154,7 @@ def _holds_identifiers(column: pd.Series) -> bool:
 _IDENTIFIER = re.compile(r"(?P<column>.+): must (?:not hold|hold no) ", re.DOTALL)
 
 
-def _asked(frame: pd.DataFrame, line: str) -> bool:
+def _would_refuse(frame: pd.DataFrame, line: str) -> bool:
     """Tell whether 0.1.0 would have refused a column for holding identifiers; it looked for fewer kinds."""
     named = _IDENTIFIER.match(line)
     if named is None or named["column"] not in frame:
@@ -176,6 +176,6 @@ RULES_1 = Rules(
     seen=broken_seen,
     verdict=contradiction,
     names_tables=True,
-    asked=_asked,
-    worded=_worded,
+    asked=_would_refuse,
+    worded=_is_worded,
 )

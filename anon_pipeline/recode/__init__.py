@@ -136,14 +136,14 @@ def recode(task: Task) -> Recoding:
     if needs_records(recoder):
         found: Recoding = import_entry(recoder.family.runs)(task, records)
     else:
-        found = _counted(task, records, recoder)
+        found = _recode_counts(task, records, recoder)
     places = (recoder.algorithm, recoder.family.runs, recoder.family.chooses)
     if any(is_plugin(place) for place in places if place):
         _require_kept(task, records, found)
     return found
 
 
-def _counted(task: Task, records: ByRecord, recoder: Recoder) -> Recoding:
+def _recode_counts(task: Task, records: ByRecord, recoder: Recoder) -> Recoding:
     """Count records, choose, and recode the records by what was chosen."""
     from anon_pipeline.recode.choice import recoding_of  # noqa: PLC0415
     from anon_pipeline.recode.joint import join_records  # noqa: PLC0415

@@ -56,7 +56,7 @@ class Choice:
     cells: int = 0
 
 
-def _released(choice: Choice, classes: NDArray[np.int64]) -> NDArray[np.int64]:
+def _released_codes(choice: Choice, classes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return what classes release, (b, q); −1 in every column of one that is suppressed."""
     q = choice.codes.shape[1]
     return np.concatenate([choice.codes, np.full((1, q), -1, np.int64)])[classes]
@@ -70,7 +70,7 @@ def apply(choice: Choice, leaves: NDArray[np.integer]) -> NDArray[np.int64]:
     Returns:
         (b, q) codes, as in `Recoding`; −1 in every column of a suppressed record.
     """
-    return _released(choice, choice.finder.find(leaves))
+    return _released_codes(choice, choice.finder.find(leaves))
 
 
 def recoding_of(choice: Choice, labels: NDArray[np.int64]) -> Recoding:
@@ -81,7 +81,7 @@ def recoding_of(choice: Choice, labels: NDArray[np.int64]) -> Recoding:
     """
     assert choice.labels is not None  # noqa: S101 - the table was in memory
     return Recoding(
-        codes=_released(choice, choice.labels)[labels],
+        codes=_released_codes(choice, choice.labels)[labels],
         values=choice.values,
         levels=choice.levels,
         loss=choice.loss,

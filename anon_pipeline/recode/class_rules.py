@@ -97,7 +97,7 @@ def tally(
 
 
 @kernel
-def _ordered(
+def _ordered_distance(
     rules: Rules, column: int, values: NDArray[np.int64], counts: NDArray[np.int64], size: int
 ) -> float:
     """1/(r − 1)·Σ|cumulative difference| over the r values that occur; 0 for r = 1."""
@@ -183,7 +183,7 @@ def class_distance(
         In [0, 1]; 0 where t is not limited.
     """
     if rules.columns[DISTANCE, column] == ORDERED:
-        return _ordered(rules, column, values, counts, size)
+        return _ordered_distance(rules, column, values, counts, size)
     if rules.columns[DISTANCE, column] == EQUAL:
         return _equal(rules, column, values, counts, size)
     if rules.columns[DISTANCE, column] == HIERARCHICAL:

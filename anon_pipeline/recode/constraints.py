@@ -121,7 +121,7 @@ def infeasible_error(constraints: Constraints, classes: ClassContents, *, advice
         exact=f"{worst} stands in the way for {records[worst]:,} of {classes.records:,} records"
         f"{_worst(constraints, worst, classes)}.",
         k=constraints.k,
-        reached_k=_reached(_counted(constraints, classes), constraints.max_suppressed),
+        reached_k=_reachable_size(_count(constraints, classes), constraints.max_suppressed),
         suppressed=float(sizes[np.logical_or.reduce(list(against.values()))].sum() / max(1, classes.records)),
     )
 
@@ -162,7 +162,7 @@ def _in_words(constraints: Constraints) -> str:
     return ", ".join(said)
 
 
-def _counted(constraints: Constraints, classes: ClassContents) -> NDArray[np.int64]:
+def _count(constraints: Constraints, classes: ClassContents) -> NDArray[np.int64]:
     """Count the records of each class, or its people where these are limited, (m,)."""
     if len(classes.sizes):
         for limit, own in zip(constraints.sensitive, classes.limited, strict=True):
@@ -171,7 +171,7 @@ def _counted(constraints: Constraints, classes: ClassContents) -> NDArray[np.int
     return classes.sizes
 
 
-def _reached(sizes: Sequence[int] | NDArray[np.int64], max_suppressed: int) -> int:
+def _reachable_size(sizes: Sequence[int] | NDArray[np.int64], max_suppressed: int) -> int:
     """Smallest class that is left when the smallest ones are suppressed as far as the limit allows."""
     left = np.sort(np.asarray(sizes))
     gone = int(np.searchsorted(np.cumsum(left), max_suppressed, side="right"))

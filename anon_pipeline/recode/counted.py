@@ -49,7 +49,7 @@ class Counted:
         pairs = np.repeat(begins - starts[:-1], lengths) + np.arange(starts[-1])
         return ClassHistograms(starts, self.values[pairs], self.counts[pairs], sizes)
 
-    def merged(self, sizes: NDArray[np.int64], into: NDArray[np.int64], *, m: int) -> Counted:
+    def merge(self, sizes: NDArray[np.int64], into: NDArray[np.int64], *, m: int) -> Counted:
         """Add up the values of tuples that become one.
 
         Args:

@@ -78,7 +78,7 @@ def _text(value: object) -> str:
     return str(value)
 
 
-def _mixed(axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _is_mixed(axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Whether each range holds a number and a missing value, (m,)."""
     return (low != high) & np.isnan(axis.coordinates[high])
 
@@ -161,7 +161,7 @@ def covered_leaves(axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64]) 
     """
     full = len(axis.leaves) - 1
     if axis.is_line:
-        covered = np.where(_mixed(axis, low, high), full, high - low)
+        covered = np.where(_is_mixed(axis, low, high), full, high - low)
     else:
         levels = _lowest_ancestor_levels(axis.hierarchy, low, high)
         below = [axis.hierarchy.leaves_below(i)[lookup] for i, lookup in enumerate(axis.hierarchy.lookups)]
@@ -181,7 +181,7 @@ def range_information(
     """
     if axis.is_line:
         below = np.concatenate(([0], np.cumsum(counts[axis.leaves])))
-        within = np.where(_mixed(axis, low, high), counts.sum(), below[high + 1] - below[low])
+        within = np.where(_is_mixed(axis, low, high), counts.sum(), below[high + 1] - below[low])
     else:
         levels = _lowest_ancestor_levels(axis.hierarchy, low, high)
         sums = [np.bincount(lookup, counts)[lookup] for lookup in axis.hierarchy.lookups]

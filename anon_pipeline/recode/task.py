@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.notebook import shown, tabular
+from anon_pipeline.base.notebook import object_html, tabular
 from anon_pipeline.base.observer import Progress as Progress  # noqa: PLC0414 - for the recoders
 from anon_pipeline.base.observer import ignore
 from anon_pipeline.catalog.losses import DEFAULT_LOSS
@@ -142,4 +142,4 @@ class Recoding:
             for j in range(self.codes.shape[1])
         ]
         levels = tabular(["quasi-identifier", "level", "released values"], columns)
-        return shown("Recoding", [tabular(["of the recoding", ""], numbers), levels])
+        return object_html("Recoding", [tabular(["of the recoding", ""], numbers), levels])

@@ -166,7 +166,7 @@ def generalize(
         tuples[:, column] = np.searchsorted(hierarchy.lookups[level], codes[:, column])
     counts = np.zeros(len(codes), np.int64)
     np.add.at(counts, labels, table.counts)
-    counted = None if table.counted is None else table.counted.merged(table.counts, labels, m=len(codes))
+    counted = None if table.counted is None else table.counted.merge(table.counts, labels, m=len(codes))
     return DistinctTuples(tuples, counts, counted)
 
 
@@ -179,5 +179,5 @@ def some_tuples(table: DistinctTuples, which: NDArray[np.bool_]) -> DistinctTupl
     counted = table.counted
     if counted is not None:
         into = np.where(which, np.cumsum(which) - 1, -1)
-        counted = counted.merged(table.counts, into, m=int(which.sum()))
+        counted = counted.merge(table.counts, into, m=int(which.sum()))
     return DistinctTuples(table.tuples[which], table.counts[which], counted)

@@ -55,7 +55,7 @@ class Counted:
     beyond: int = 0
 
 
-def counted(policy: Policy, described: Described) -> Counted:
+def counted_subjects(policy: Policy, described: Described) -> Counted:
     """Return about how many people a release is, or records where the policy does not say whose they are."""
     facts = described.facts
     people, released = facts["deidentified"].get("people"), facts["suppressed"].get("released_people")
@@ -80,7 +80,7 @@ def first_sentences(
         levels: of the generalized columns.
         found: attacks, that by the class alone first.
     """
-    about = counted(policy, described)
+    about = counted_subjects(policy, described)
     return [
         ("What was released", (_what(policy, described),)),
         ("About how many", (_how_many(policy, about),)),
@@ -168,13 +168,13 @@ def answers(
         found: attacks, that by the class alone first.
     """
     return [
-        _singled(policy, gate, plain, found, internal),
+        _answer_singling_out(policy, gate, plain, found, internal),
         _linkable(policy, gate, found, internal),
-        _inferred(policy, gate, plain, internal),
+        _answer_inference(policy, gate, plain, internal),
     ]
 
 
-def _judged(policy: Policy, gate: GateReport, question: Question, internal: bool) -> Iterator[str]:
+def _judgments(policy: Policy, gate: GateReport, question: Question, internal: bool) -> Iterator[str]:
     """Yield what the limits say to a question."""
     for verdict in gate.verdicts:
         limit = limit_of(verdict.limit)
@@ -192,10 +192,10 @@ def _numbers(verdict: Verdict, *, told: bool) -> str:
     return f"{demanded}, {verdict.status}"
 
 
-def _singled(
+def _answer_singling_out(
     policy: Policy, gate: GateReport, plain: Sequence[Plain], found: Sequence[Attack], internal: bool
 ) -> Answer:
-    alone, hashed = [column for column in plain if column.alone], _hashed(policy)
+    alone, hashed = [column for column in plain if column.alone], _hashed_names(policy)
     names, exact = ", ".join(policy.generalized), [*(column.column for column in alone), *hashed]
     short = f"Not by {names}" + (f", but by {', '.join(exact)}" if exact else "")
     if policy.noisy:
@@ -206,7 +206,7 @@ def _singled(
     one_value = "Of {:,} different values of {}, {:,} occur once: who knows such a value finds the record."
     lines = (
         f"Who knows {names} picks the right record with a chance of at most {found[0].share:.4f}.",
-        *_judged(policy, gate, "singling out", internal),
+        *_judgments(policy, gate, "singling out", internal),
         *(one_value.format(c.distinct, c.column, c.alone) for c in alone),
         *(f"{name} is a keyed hash: who has the key, or has seen one, finds the record." for name in hashed),
         *noisy_lines(policy, gate, found),
@@ -220,13 +220,13 @@ def _singled(
     return Answer("Can a person be picked out?", "singling out", short, is_open, lines)
 
 
-def _hashed(policy: Policy) -> list[str]:
+def _hashed_names(policy: Policy) -> list[str]:
     return [n for n, column in policy.identifiers.items() if IDENTIFIER_ACTIONS[column.action].keyed]
 
 
 def _linkable(policy: Policy, gate: GateReport, found: Sequence[Attack], internal: bool) -> Answer:
-    hashed, unlimited = _hashed(policy), not is_limited(policy, gate)
-    lines = list(_judged(policy, gate, "linkability", internal))
+    hashed, unlimited = _hashed_names(policy), not is_limited(policy, gate)
+    lines = list(_judgments(policy, gate, "linkability", internal))
     if unlimited:
         lines.append(
             f"Who knows the exact {', '.join(policy.perturbed)} of a person may find the record by them: no "
@@ -256,17 +256,17 @@ def _linkable(policy: Policy, gate: GateReport, found: Sequence[Attack], interna
     return Answer("Can records of a person be linked?", "linkability", short, is_open or known, tuple(lines))
 
 
-def _inferred(policy: Policy, gate: GateReport, plain: Sequence[Plain], internal: bool) -> Answer:
+def _answer_inference(policy: Policy, gate: GateReport, plain: Sequence[Plain], internal: bool) -> Answer:
     asked, present = "Can something be concluded about a person?", _presence(plain)
     if not policy.sensitive:
         unasked = "The policy names no sensitive column: of secrets nothing was measured."
-        lines = [unasked, *_judged(policy, gate, "inference", internal), present]
+        lines = [unasked, *_judgments(policy, gate, "inference", internal), present]
         return Answer(asked, "inference", "Not measured", True, tuple(lines))
     advised = {demand.name for demand in demands(policy) if demand.advised}
     judged = {v.limit for v in gate.verdicts if limit_of(v.limit).words.question == "inference"}
     bounded = {name.partition(".")[2] for name in judged - advised}
     free = [name for name in policy.sensitive if name not in bounded]
-    lines = list(_judged(policy, gate, "inference", internal))
+    lines = list(_judgments(policy, gate, "inference", internal))
     lines += [f"Nothing limits what a class tells of {name}." for name in free]
     lines += [*(_one_value(column) for column in plain if column.sensitive), present]
     short = "Limited" if not free else f"Nothing limits what a class tells of {', '.join(free)}"

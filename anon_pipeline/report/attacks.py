@@ -109,17 +109,17 @@ def attacks(
     for verdict in gate.verdicts:
         limit = limit_of(verdict.limit)
         if limit.words.knows:
-            found = _limited(verdict, limit, among, internal=internal)
+            found = _limit_attack(verdict, limit, among, internal=internal)
             yield from (replace(attack, noun=noun) for attack in found)
     if internal and policy.perturbed:
-        yield from _realized(sizes, ", ".join(policy.perturbed), noun)
+        yield from _realized_attacks(sizes, ", ".join(policy.perturbed), noun)
     elif policy.perturbed and not any(_is_on_noise(limit_of(verdict.limit)) for verdict in gate.verdicts):
         yield Attack(
             next(filter(_is_on_noise, LIMITS)).words.knows, 1.0, among, True, "no limit is on it", noun=noun
         )
 
 
-def _limited(verdict: Verdict, limit: Limit, among: int, *, internal: bool) -> Iterator[Attack]:
+def _limit_attack(verdict: Verdict, limit: Limit, among: int, *, internal: bool) -> Iterator[Attack]:
     knows = limit.words.knows.format(verdict.limit.partition(".")[2])
     seen = verdict.value if internal or limit.recomputable else None
     value = verdict.realized if internal and verdict.realized is not None else seen
@@ -143,7 +143,7 @@ def _most(verdict: Verdict) -> tuple[float, str]:
     return bound, f"limited by {verdict.limit}"
 
 
-def _realized(sizes: Sequence[SizeBin], noisy: str, noun: str) -> Iterator[Attack]:
+def _realized_attacks(sizes: Sequence[SizeBin], noisy: str, noun: str) -> Iterator[Attack]:
     """Yield what the drawn noise lets be linked, by size of the class, with how well that is known."""
     for row in sizes:
         if row.linking is not None:

@@ -78,8 +78,8 @@ def number_bins(tables: Sequence[NDArray[np.float64]], *, k: int) -> list[Bin]:
     edges = np.empty(0)
     if len(known):
         edges = nice_edges(*np.quantile(known, [0.01, 0.99]).tolist())
-    counts = np.stack([_counted(table, edges) for table in tables], axis=1)
-    kept, joined = _joined(counts[:-1], k)
+    counts = np.stack([_count(table, edges) for table in tables], axis=1)
+    kept, joined = _join(counts[:-1], k)
     inner = [float(edges[i]) for i in kept]
     labels = _interval_labels(inner)
     missing = counts[-1]
@@ -100,14 +100,14 @@ def _refuse_small(tables: Sequence[NDArray], k: int) -> None:
         raise ValueError(f"tables must have at least {k} records to be shown in bins, got one with fewer.")
 
 
-def _counted(table: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[np.int64]:
+def _count(table: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[np.int64]:
     """Count the values below the first edge, between edges, from the last edge on; then missing ones."""
     missing = np.isnan(table)
     places = np.searchsorted(edges, table[~missing], side="right")
     return np.append(np.bincount(places, minlength=len(edges) + 1), missing.sum()).astype(np.int64)
 
 
-def _joined(counts: NDArray[np.int64], k: int) -> tuple[list[int], NDArray[np.int64]]:
+def _join(counts: NDArray[np.int64], k: int) -> tuple[list[int], NDArray[np.int64]]:
     """Join neighboring rows until each has k in every column; return the edges that stay, and the sums."""
     kept: list[int] = []
     rows = [counts[0].copy()]

@@ -100,7 +100,7 @@ def _distribution(policy: Policy, name: str, tables: Sequence[pd.DataFrame], k: 
     if _is_number(policy, name, tables[-1]):
         bins = number_bins([_numbers(table, name) for table in tables], k=k)
         return Distribution(name, column.role, "numbers", unit, tuple(bins))
-    counted = pd.concat([_counted(table, name, column) for table in tables], axis=1).fillna(0)
+    counted = pd.concat([_count_values(table, name, column) for table in tables], axis=1).fillna(0)
     counts = counted.to_numpy(np.int64)
     enough = counts.min(axis=1) >= k
     labels = [_label(column, value) for value in counted.index[enough]]
@@ -108,7 +108,7 @@ def _distribution(policy: Policy, name: str, tables: Sequence[pd.DataFrame], k: 
     return Distribution(name, column.role, "categories", unit, tuple(bins), unnamed=None in labels)
 
 
-def _counted(table: pd.DataFrame, name: str, column: object) -> pd.Series:
+def _count_values(table: pd.DataFrame, name: str, column: object) -> pd.Series:
     """Count the values of a column; records of the input that are in no class have no generalized value."""
     if isinstance(column, Generalize) and CLASS in table:
         table = table[table[CLASS] >= 0]
@@ -191,8 +191,8 @@ class _Numbers:
 
     @cached_property
     def centered(self) -> _Centered | None:
-        """The column as `_centered` returns it; of one in which no number is missing."""
-        return _centered(self.values)
+        """The column as `_center` returns it; of one in which no number is missing."""
+        return _center(self.values)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -209,13 +209,13 @@ def _pearson(a: _Numbers, b: _Numbers) -> float | None:
         x, y = a.centered, b.centered
     else:
         both = a.there & b.there
-        x, y = _centered(a.values[both]), _centered(b.values[both])
+        x, y = _center(a.values[both]), _center(b.values[both])
     if x is None or y is None:
         return None
     return max(-1.0, min(1.0, exact_sum(x.values * y.values) / (x.spread * y.spread)))
 
 
-def _centered(values: NDArray[np.float64]) -> _Centered | None:
+def _center(values: NDArray[np.float64]) -> _Centered | None:
     """Bring values around 0 and to at most 1, so that no square overflows or vanishes; None: all are equal.
 
     Scaling is by a power of two and exact, and so is the first difference of what lies close together: a

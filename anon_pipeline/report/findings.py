@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.report.answers import Answer, answers, counted, first_sentences
+from anon_pipeline.report.answers import Answer, answers, counted_subjects, first_sentences
 from anon_pipeline.report.attacks import Attack, attacks, largest
 from anon_pipeline.report.columns import SizeBin
 from anon_pipeline.report.exposure import Level, Plain, levels, plain_columns
@@ -51,7 +51,7 @@ def findings(
     gate = described.gate if not internal or known is None or known.gate is None else known.gate
     plain = tuple(plain_columns(policy, frame))
     left = tuple(levels(policy, described.facts["k_anonymized"]["levels"], frame))
-    about = counted(policy, described)
+    about = counted_subjects(policy, described)
     people = about.released if policy.person is not None and about.noun == "people" else None
     found = tuple(attacks(policy, gate, sizes, internal=internal, people=people))
     return Findings(

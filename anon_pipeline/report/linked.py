@@ -29,16 +29,16 @@ def linked_sentence(policy: Policy, gate: GateReport, found: Sequence[Attack]) -
 
 def by_linking(found: Sequence[Attack]) -> list[Attack]:
     """Return the attacks by limits on linking by what the noise hides."""
-    return [one for one in _linking(found) if not limit_of(str(one.limit)).published.banded]
+    return [one for one in _linking_attacks(found) if not limit_of(str(one.limit)).published.banded]
 
 
 def by_values(found: Sequence[Attack]) -> Attack | None:
     """Return the worst attacker who knows values that are released as they are, too; None: nobody."""
-    banded = (one for one in _linking(found) if limit_of(str(one.limit)).published.banded)
+    banded = (one for one in _linking_attacks(found) if limit_of(str(one.limit)).published.banded)
     return max(banded, key=by_share, default=None)
 
 
-def _linking(found: Sequence[Attack]) -> list[Attack]:
+def _linking_attacks(found: Sequence[Attack]) -> list[Attack]:
     return [one for one in found if one.limit and limit_of(one.limit).words.question == "linkability"]
 
 

@@ -72,7 +72,7 @@ def internal_report(
     said = replace(table_description(document, policy, frame), exact=exact)
     evidence = evidence_from(released, policy, originals=originals, hierarchies=hierarchies)
     tables = [originals, frame]
-    sizes = class_sizes(policy, frame, lambda rows: _linking(evidence, policy, rows), evidence.people)
+    sizes = class_sizes(policy, frame, lambda rows: _linking_risk(evidence, policy, rows), evidence.people)
     return page(
         policy,
         said,
@@ -83,7 +83,7 @@ def internal_report(
     )
 
 
-def _linking(evidence: Evidence, policy: Policy, rows: NDArray[np.int64]) -> float:
+def _linking_risk(evidence: Evidence, policy: Policy, rows: NDArray[np.int64]) -> float:
     """Return the linking risk of some released records; of their people, where these are counted."""
     labels = np.unique(evidence.classes.labels[rows], return_inverse=True)[1].astype(np.int64)
     return linking_share(evidence.select(rows, labels), policy)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 from markupsafe import Markup
 
-from anon_pipeline.base.notebook import embedded, paragraph, shown
+from anon_pipeline.base.notebook import image, object_html, paragraph
 from anon_pipeline.facts.records import Facts
 from anon_pipeline.gate import GateReport
 from anon_pipeline.policy.model import Policy
@@ -32,11 +32,11 @@ def release_html(
     state = "passed" if report.passed else "refused: nothing of the table is shown"
     parts = [Markup(report._repr_html_())]  # noqa: S704 - escaped there; as notebooks call it
     if report.passed:
-        parts = [*_left(policy, frame, facts, hierarchies), *parts, *_charts(policy, frame)]
-    return shown(f"Release {policy.name}: {state}", parts, note="")
+        parts = [*_rest_lines(policy, frame, facts, hierarchies), *parts, *_charts(policy, frame)]
+    return object_html(f"Release {policy.name}: {state}", parts, note="")
 
 
-def _left(policy: Policy, frame: pd.DataFrame, facts: Facts, hierarchies: Path) -> Iterator[Markup]:
+def _rest_lines(policy: Policy, frame: pd.DataFrame, facts: Facts, hierarchies: Path) -> Iterator[Markup]:
     for line in describe_rest(policy, facts, frame, hierarchies=hierarchies):
         yield paragraph(line)
 
@@ -50,4 +50,4 @@ def _charts(policy: Policy, frame: pd.DataFrame) -> Iterator[Markup]:
             ("The largest chance to pick a person's record, by the size of the class", risks_chart(sizes)),
         ):
             yield paragraph(title)
-            yield embedded(chart, title)
+            yield image(chart, title)

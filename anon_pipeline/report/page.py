@@ -97,8 +97,8 @@ def page(
             summary=list(_summary(described, policy, sizes)),
             verdicts=verdict_rows(gate, policy, exact=internal is not None),
             people=policy.person is not None,
-            warned=_warned(described),
-            beyond=[name for name in _warned(described) if not limit_of(name).of_policy],
+            warned=_warnings(described),
+            beyond=[name for name in _warnings(described) if not limit_of(name).of_policy],
             accepted=list(accepted_risks(policy).items()),
             guarantee=described.document["guarantee"],
             found=found,
@@ -137,7 +137,7 @@ def _loss_in_words(name: str) -> str:
     return name if loss is None else f"{loss.words} ({name})"
 
 
-def _warned(described: Described) -> list[str]:
+def _warnings(described: Described) -> list[str]:
     return [verdict.limit for verdict in described.gate.with_status(Status.WARNED)]
 
 

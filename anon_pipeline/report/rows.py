@@ -41,7 +41,7 @@ def verdict_rows(gate: GateReport, policy: Policy, *, exact: bool) -> list[dict[
     return [
         {
             "limit": v.limit,
-            "measured": _measured(v, exact=exact),
+            "measured": _measured_text(v, exact=exact),
             "demanded": demanded_by(v),
             "status": "measured" if limits_nothing(v, limit_of(v.limit)) else str(v.status),
             "meaning": limit_meaning(v.limit, policy),
@@ -61,10 +61,10 @@ def known_rows(evidence: Evidence, policy: Policy) -> list[tuple[str, float, flo
     return [(of, share.mean, share.standard_error) for of, share in found]
 
 
-def _measured(verdict: Verdict, *, exact: bool) -> str:
+def _measured_text(verdict: Verdict, *, exact: bool) -> str:
     if exact:
         return verdict.measured or verdict.band or "–"
-    value = verdict.seen(at_hand=True)
+    value = verdict.value_seen(at_hand=True)
     return (verdict.band or "–") if value is None else f"{value:.6g}"
 
 
@@ -105,10 +105,12 @@ def noise_rows(facts: Facts) -> list[tuple[str, dict[str, str]]]:
     """Return what the facts say of each perturb column's noise; the same titles for all of them."""
     columns: Mapping[str, Mapping[str, Any]] = facts["perturbed"]["columns"]
     told = [key for key in _NOISE if any(key in noise for noise in columns.values())]
-    return [(name, {_NOISE[key]: _said(noise.get(key)) for key in told}) for name, noise in columns.items()]
+    return [
+        (name, {_NOISE[key]: _value_text(noise.get(key)) for key in told}) for name, noise in columns.items()
+    ]
 
 
-def _said(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if value is None or isinstance(value, str):
         return value or "–"
     return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"

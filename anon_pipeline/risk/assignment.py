@@ -77,8 +77,8 @@ def one_to_one_risk(
     given = np.arange(len(own))
     if len(varying) > 1:
         scales = np.divide(1.0, diameters, out=np.zeros_like(diameters), where=diameters > 0)[:, varying]
-        given = _assigned(noisy[here], exact[there], classes[here], scales, largest)
-    return _scored(_blocks(noisy, classes, here), _blocks(exact, classes, there), here, there[given])
+        given = _assign(noisy[here], exact[there], classes[here], scales, largest)
+    return _score(_blocks(noisy, classes, here), _blocks(exact, classes, there), here, there[given])
 
 
 def _classes(own: NDArray[np.integer], labels: NDArray[np.integer]) -> NDArray[np.int64]:
@@ -120,7 +120,7 @@ def _blocks(
     return blocks
 
 
-def _assigned(
+def _assign(
     released: NDArray[np.float64],
     originals: NDArray[np.float64],
     classes: NDArray[np.int64],
@@ -164,7 +164,7 @@ def _cheapest(
     return np.asarray(linear_sum_assignment(cost)[1], np.int64)
 
 
-def _scored(
+def _score(
     released: NDArray[np.int64],
     originals: NDArray[np.int64],
     here: NDArray[np.int64],

@@ -123,7 +123,7 @@ def class_similarity(
         Similarity attack: Li et al. (2007), section 3; [DB 6.2]. Distances as in `closeness`.
     """
     if distance == "ordered":
-        return _span(_ranked(class_histograms(codes, labels, m=m), occurring))
+        return _span(_rank(class_histograms(codes, labels, m=m), occurring))
     if distance == "equal":
         return (np.diff(class_histograms(codes, labels, m=m).starts) > 1).astype(np.float64)
     if distance != "hierarchical":
@@ -133,7 +133,7 @@ def class_similarity(
     return _height(codes, labels, class_sizes(labels, m=m), lookups)
 
 
-def _ranked(
+def _rank(
     found: ClassHistograms, occurring: NDArray[np.integer] | None
 ) -> tuple[ClassHistograms, NDArray[np.int64], int]:
     """Return the histograms, the rank of each pair's value, and how many ranks there are."""

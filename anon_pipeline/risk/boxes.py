@@ -37,7 +37,7 @@ def points_in_boxes(points: Integers, low: Integers, high: Integers) -> Integers
         return counts
     least, most = np.asarray(low[full], np.int64), np.asarray(high[full], np.int64)
     inside, keys, rest = _buckets(np.asarray(points, np.int64), least, most)
-    counts[full] = _counted(points[inside], (least, most), keys, rest)
+    counts[full] = _count(points[inside], (least, most), keys, rest)
     return counts
 
 
@@ -75,7 +75,7 @@ def _buckets(
     return inside, (own, theirs.reshape(-1)), rest
 
 
-def _counted(
+def _count(
     points: Integers, boxes: tuple[Integers, Integers], keys: tuple[Integers, Integers], rest: list[int]
 ) -> Integers:
     """Count the points of each box's number that lie in it by the other columns."""

@@ -69,7 +69,7 @@ def telling_classes(
     [True, False]
     """
     column = column if people is None else column.exact
-    rows, everywhere, sizes, total = _counted(column, labels, m, people)
+    rows, everywhere, sizes, total = _count(column, labels, m, people)
     width = len(column.reach) + 1
     keys = rows[:, 0] * width + rows[:, 1]
     keys = keys[sorted_places(keys, m * width)]
@@ -83,7 +83,7 @@ def telling_classes(
     return np.bincount(own[sure], minlength=m) > 0
 
 
-def _counted(
+def _count(
     column: Ranked, labels: NDArray[np.integer], m: int, people: NDArray[np.integer] | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], int]:
     """Return class and value of what is counted, values of all, sizes of the classes, how many there are."""
@@ -124,7 +124,7 @@ def likelier_share(
     >>> likelier_share(Ranked(mixed, np.array([1, 2])), classes, m=20, share=0.9)
     0.0
     """
-    rows, everywhere, sizes, total = _counted(column, labels, m, people)
+    rows, everywhere, sizes, total = _count(column, labels, m, people)
     counts = np.bincount(everywhere)
     common = np.flatnonzero((2 * counts >= total) & (counts <= COMMON * total))
     beyond, variance = 0.0, 0.0

@@ -79,7 +79,7 @@ class ClassTables:
         default_factory=list, repr=False
     )
 
-    def sorted(self, values: NDArray[np.float64], labels: NDArray[np.integer]) -> SortedClasses:
+    def sorted_classes(self, values: NDArray[np.float64], labels: NDArray[np.integer]) -> SortedClasses:
         """Return what `sort_classes` returns."""
         for known, classes, made in self._made:
             if np.array_equal(known, values) and np.array_equal(classes, labels):
@@ -91,7 +91,7 @@ class ClassTables:
 
 
 @kernel
-def _grouped(values, labels, starts):  # type: ignore[no-untyped-def]
+def _group(values, labels, starts):  # type: ignore[no-untyped-def]
     """Copy the rows of classes behind each other; rows of no class (−1) are left out."""
     rows = np.empty((starts[-1], values.shape[1]))
     free = starts[:-1].copy()
@@ -129,7 +129,7 @@ def class_table(values: NDArray[np.float64], labels: NDArray[np.integer]) -> Cla
     labels = np.array(labels, np.int64)  # a copy: what may not be written is another type, compiled again
     sizes = class_sizes(labels[labels >= 0], m=int(labels.max(initial=-1)) + 1)
     starts = starts_of(sizes)
-    rows = _grouped(np.ascontiguousarray(values, np.float64), labels, starts)
+    rows = _group(np.ascontiguousarray(values, np.float64), labels, starts)
     _sort_within(rows, starts)
     fresh = np.ones(len(rows), np.bool_)
     fresh[1:] = (rows[1:] != rows[:-1]).any(axis=1)

@@ -102,7 +102,7 @@ class NoiseLaw:
         ]
         return np.stack(own, axis=1).astype(np.float64)
 
-    def clamped(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def clamp(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Move outputs beyond the bounds onto them, (r, p)."""
         limits = [(-np.inf, np.inf) if bound is None else bound for bound in self.bounds]
         low, high = np.asarray(limits, np.float64).reshape(-1, 2).T
@@ -154,8 +154,8 @@ def expected_linking_risk(
     table = class_table(originals[:, order].astype(np.float64), labels)
     law = law.columns(order)
     if _distances(table, law) <= most:
-        return ExpectedLinkingRisk(_enumerated(table, law), 0.0, 0)
-    return _simulated(table, law, random, draws)
+        return ExpectedLinkingRisk(_enumerate(table, law), 0.0, 0)
+    return _simulate(table, law, random, draws)
 
 
 def _classes_of(table: ClassTable) -> NDArray[np.int64]:
@@ -168,7 +168,7 @@ def _distances(table: ClassTable, law: NoiseLaw) -> float:
     return float(np.dot(outputs, rows**2) + _PER_ROW * rows.sum())
 
 
-def _enumerated(table: ClassTable, law: NoiseLaw) -> float:
+def _enumerate(table: ClassTable, law: NoiseLaw) -> float:
     """Add up the probability of the outputs that link each row."""
     shares, counts = [], np.diff(table.before)
     reach = law.reach()
@@ -199,7 +199,7 @@ def _outputs(
     return np.ascontiguousarray(outputs), chances
 
 
-def _simulated(
+def _simulate(
     table: ClassTable, law: NoiseLaw, random: np.random.Generator, draws: int
 ) -> ExpectedLinkingRisk:
     """Draw the noise of all records some times; draws and classes are independent, and so give the error.
@@ -214,7 +214,7 @@ def _simulated(
     centers, own, many = law.centers(rows), groups[classes], int(groups.max()) + 1
     linked = np.empty((draws, many), np.int64)
     for draw in range(draws):
-        near = ties_of(law.clamped(centers + law.draw(classes, random)), rows, classes, table) > 0
+        near = ties_of(law.clamp(centers + law.draw(classes, random)), rows, classes, table) > 0
         linked[draw] = np.bincount(own[near], minlength=many)
     of = np.broadcast_to(np.bincount(own, minlength=many), linked.shape)
     return ExpectedLinkingRisk(*combined_ratio(linked, of), draws)

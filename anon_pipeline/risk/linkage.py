@@ -95,7 +95,7 @@ def exact_linkage(files: LinkageFiles) -> PairLinkage:
         values = np.unique(np.concatenate((known, given)), return_inverse=True)[1]
         ids = np.unique(ids * (int(values.max()) + 1) + values, return_inverse=True)[1].astype(np.int64)
     matches = np.bincount(ids[a:], minlength=int(ids.max()) + 1)[ids[:a]]
-    return _linked(matches, ids[a:][files.own] == ids[:a])
+    return _link(matches, ids[a:][files.own] == ids[:a])
 
 
 def threshold_linkage(
@@ -129,7 +129,7 @@ def threshold_linkage(
     bounds = upper - _TOLERANCE, least - _TOLERANCE
     counts, mine = count_similar(columns_of(files), spans, bounds)
     potential = (mine >= bounds[1]) & (mine < bounds[0])
-    return _linked(counts[:, 0], mine >= bounds[0], counts[:, 1] - counts[:, 0], potential)
+    return _link(counts[:, 0], mine >= bounds[0], counts[:, 1] - counts[:, 0], potential)
 
 
 def rules_linkage(files: LinkageFiles, levels: Levels, rules: Sequence[Rule]) -> PairLinkage:
@@ -146,14 +146,14 @@ def rules_linkage(files: LinkageFiles, levels: Levels, rules: Sequence[Rule]) ->
     for rule in reversed(rules):
         outcomes[rule.holds(table)] = names[rule.outcome]
     _, mine = count_patterns(columns_of(files), packed_cuts(levels), levels.patterns)
-    return _classified(files, levels, outcomes, mine)
+    return _classify(files, levels, outcomes, mine)
 
 
-def _classified(
+def _classify(
     files: LinkageFiles, levels: Levels, outcomes: NDArray[np.int64], mine: NDArray[np.int64]
 ) -> PairLinkage:
     counts, own = count_outcomes(columns_of(files), packed_cuts(levels), outcomes), outcomes[mine]
-    return _linked(counts[:, _MATCH], own == _MATCH, counts[:, _POTENTIAL], own == _POTENTIAL)
+    return _link(counts[:, _MATCH], own == _MATCH, counts[:, _POTENTIAL], own == _POTENTIAL)
 
 
 def probabilistic_linkage(
@@ -186,7 +186,7 @@ def probabilistic_linkage(
     success = math.fsum((hit / best[:, 1]).tolist()) / len(mine)
     outcomes = _optimal_rule(ranks, true, other, (false_matches, missed))
     linked = int(np.count_nonzero(hit))
-    pairs = _classified(files, levels, outcomes, mine)
+    pairs = _classify(files, levels, outcomes, mine)
     return ProbabilisticLinkage(linked, linked / len(mine), success, pairs)
 
 
@@ -203,7 +203,7 @@ def _optimal_rule(
     return np.where(match, _MATCH, np.where(different, _DIFFERENT, _POTENTIAL)).astype(np.int64)[ranks]
 
 
-def _linked(
+def _link(
     matches: NDArray[np.int64],
     right: NDArray[np.bool_],
     potentials: NDArray[np.int64] | None = None,

@@ -70,7 +70,7 @@ def linking_risk(
         raise ValueError("released must hold a record, got none. The linking risk is not defined.")
     if int(labels[own].min()) < 0:
         raise ValueError("released records must be in a class, got some with label −1. Leave them out.")
-    return linking_table(own, originals, labels=labels, sort=sort).measured(released)
+    return linking_table(own, originals, labels=labels, sort=sort).measure(released)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,7 +94,7 @@ class LinkingTable:
             return self.sizes[classes]
         return ties_of(_columns(released, self.order), self.own[rows], classes, self.table)
 
-    def measured(self, released: NDArray[np.float64], rows: Rows = slice(None)) -> LinkingRisk:
+    def measure(self, released: NDArray[np.float64], rows: Rows = slice(None)) -> LinkingRisk:
         """Measure the values of some records, ≥ 1; see `ties`."""
         tied = self.ties(released, rows)
         linked, success = int(np.count_nonzero(tied)), _inverse_sum(tied) / len(tied)
@@ -168,7 +168,7 @@ def _tied_on_line(released, mine, classes, arrays):  # type: ignore[no-untyped-d
 
 
 @kernel
-def _squared(a, b, scale):  # type: ignore[no-untyped-def]
+def _squared_distance(a, b, scale):  # type: ignore[no-untyped-def]
     """Return the squared distance of two rows, each column multiplied by its scale."""
     total = 0.0
     for column in range(len(a)):
@@ -203,7 +203,7 @@ def _scan(span, table, y, scale, mine):  # type: ignore[no-untyped-def]
         step = (rows[j, lead] - y[lead]) * scale[lead]
         if step * step > farther:
             break
-        distance = _squared(rows[j], y, scale)
+        distance = _squared_distance(rows[j], y, scale)
         if distance < nearer:
             return -1
         if distance <= farther:
@@ -221,7 +221,7 @@ def _tied_in_space(released, mine, classes, arrays, measure):  # type: ignore[no
         y, scale, lead = released[i], scales[classes[i]], leads[classes[i]]
         begin, end = starts[classes[i]], starts[classes[i] + 1]
         at = _first_not_below(rows, (begin, end), y, lead)
-        distance = _squared(mine[i], y, scale)
+        distance = _squared_distance(mine[i], y, scale)
         up = _scan((at, end, 1), (rows, before, lead), y, scale, distance)
         down = _scan((at - 1, begin - 1, -1), (rows, before, lead), y, scale, distance) if up >= 0 else -1
         if down >= 0:

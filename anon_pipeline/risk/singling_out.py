@@ -86,7 +86,7 @@ def exceeding_sets(
         budget: records that may be looked at.
     """
     search = _Search(list(columns), allowed, budget)
-    for _ in search.decided():
+    for _ in search.decide():
         pass
     return Exceeding(tuple(search.found), search.budget >= 0)
 
@@ -110,7 +110,7 @@ class _Search:
         self.widths = [int(column.max(initial=-1)) + 1 for column in self.columns]
         self.full = [int(column.min(initial=0)) >= 0 for column in self.columns]
 
-    def decided(self) -> Iterator[Columns]:
+    def decide(self) -> Iterator[Columns]:
         """Decide on one combination after the other, until the budget is used up."""
         for size in range(2, LARGEST_SET + 1):
             for chosen in combinations(range(len(self.columns)), size):

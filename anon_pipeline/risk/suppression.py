@@ -71,23 +71,23 @@ def suppress_unconfident(
     if len(classes) and int(classes.min()) < 0:
         raise ValueError("labels must be ≥ 0, got −1. Leave out the records that are suppressed already.")
     keep = np.ones(len(classes), np.bool_) if counts is None else (counts == 0) | (counts >= k)
-    unconfident = _lost(keep)
+    unconfident = _count_lost(keep)
     m = int(classes.max(initial=0)) + 1
     if people is None:
         left = np.bincount(classes[keep], minlength=m)
     else:
         left = count_people(classes[keep], people[keep], m=m)
     keep &= left[classes] >= k
-    small = _lost(keep) - unconfident
+    small = _count_lost(keep) - unconfident
     lost = {}
     for name, limit in (limits or {}).items():
-        before = _lost(keep)
+        before = _count_lost(keep)
         _apply(limit, keep, classes, name)
-        lost[name] = _lost(keep) - before
+        lost[name] = _count_lost(keep) - before
     return Suppression(keep, unconfident, small, lost)
 
 
-def _lost(keep: NDArray[np.bool_]) -> int:
+def _count_lost(keep: NDArray[np.bool_]) -> int:
     return len(keep) - int(np.count_nonzero(keep))
 
 

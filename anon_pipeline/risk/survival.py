@@ -202,7 +202,7 @@ def expected_kept(
     Returns:
         (m,) records.
     """
-    stays: Reals = _kept(lost, found.counts, found.starts, np.asarray(most_lost, np.int64), work)
+    stays: Reals = _choose_kept(lost, found.counts, found.starts, np.asarray(most_lost, np.int64), work)
     return stays
 
 
@@ -237,7 +237,7 @@ def _first_moment(chances, counts, most):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _kept(lost, counts, starts, most_lost, work):  # type: ignore[no-untyped-def]
+def _choose_kept(lost, counts, starts, most_lost, work):  # type: ignore[no-untyped-def]
     """Choose, for each class, the cheapest way to its expectation."""
     kept = np.zeros(len(starts) - 1)
     for label in range(len(kept)):

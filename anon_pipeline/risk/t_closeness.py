@@ -69,15 +69,15 @@ def t_closeness_of(
     if int(found.codes.max()) >= len(table) or not table[found.codes].all():
         raise ValueError("codes must occur in the whole table, got some that do not. Count the whole input.")
     if distance == "ordered":
-        return _ordered(found, table)
+        return _ordered_distances(found, table)
     if distance == "equal":
         return _equal(found, table)
     if distance == "hierarchical":
-        return _hierarchical(found, table, _checked(lookups, len(table)))
+        return _hierarchical(found, table, _check_lookups(lookups, len(table)))
     raise ValueError(f"distance must be ordered, equal or hierarchical, got {distance!r}.")
 
 
-def _ordered(found: ClassHistograms, whole: NDArray[np.int64]) -> NDArray[np.float64]:
+def _ordered_distances(found: ClassHistograms, whole: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return 1/(r−1)·Σ|cumulative difference| over the r values that occur; 0 for r = 1."""
     occurs = whole > 0
     ranks = (np.cumsum(occurs) - 1)[found.codes]
@@ -137,7 +137,7 @@ def _equal(found: ClassHistograms, whole: NDArray[np.int64]) -> NDArray[np.float
     return found.total(np.maximum(share - whole[found.codes] / whole.sum(), 0.0))
 
 
-def _checked(lookups: Sequence[NDArray[np.integer]] | None, leaves: int) -> list[NDArray[np.int64]]:
+def _check_lookups(lookups: Sequence[NDArray[np.integer]] | None, leaves: int) -> list[NDArray[np.int64]]:
     """Return the lookups as int64 if they make a hierarchy over the leaves."""
     if not lookups:
         raise ValueError("lookups must be given for the hierarchical distance, got none.")

@@ -77,7 +77,7 @@ def sample_uniques(codes: NDArray[np.integer]) -> SampleUniques:
     >>> sample_uniques(np.array([[0, 1], [0, 1], [0, 2]]))
     SampleUniques(records=1, of=3)
     """
-    columns = _checked(codes)
+    columns = _check_codes(codes)
     key = columns[0]
     for column in columns[1:]:
         key = _compact(key * (int(column.max()) + 1) + column)
@@ -99,7 +99,7 @@ def minimal_uniques(codes: NDArray[np.integer], *, size: int = SIZES) -> Minimal
     """
     if not 1 <= size <= SIZES:
         raise ValueError(f"size must be 1 to {SIZES}, got {size}.")
-    columns = _checked(codes)
+    columns = _check_codes(codes)
     q, n = len(columns), len(columns[0])
     counts, found = np.zeros((n, SIZES), np.int64), dict[tuple[int, ...], NDArray[np.bool_]]()
     widths = [int(column.max()) + 1 for column in columns]
@@ -115,7 +115,7 @@ def minimal_uniques(codes: NDArray[np.integer], *, size: int = SIZES) -> Minimal
     return MinimalUniques(counts, q)
 
 
-def _checked(codes: NDArray[np.integer]) -> list[NDArray[np.int64]]:
+def _check_codes(codes: NDArray[np.integer]) -> list[NDArray[np.int64]]:
     """Return each column with its values numbered without gaps."""
     if codes.ndim != 2 or 0 in codes.shape:
         raise ValueError("codes must have at least one record and one column. No uniques are defined.")

@@ -86,7 +86,7 @@ def clean_column(
         read = import_entry(how.type.reads)(_clean_texts(texts.cast(pa.large_string()), how, values), how)
     else:
         read = _native(series, column, how)
-    return _as_series(_filled(read), series), read.wrong
+    return _as_series(_fill(read), series), read.wrong
 
 
 def _clean_texts(column: pa.Array, how: ColumnCleaning, values: Mapping[str, str]) -> pa.Array:
@@ -150,7 +150,7 @@ def _cast(series: pd.Series, column: pa.Array, how: ColumnCleaning) -> tuple[pa.
     return column, all_of
 
 
-def _filled(read: Read) -> pa.Array:
+def _fill(read: Read) -> pa.Array:
     """Put a value of the column in the place of each wrong one, where there is one that is not wrong."""
     if not read.wrong:
         return read.values

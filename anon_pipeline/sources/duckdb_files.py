@@ -52,17 +52,19 @@ def duckdb_frame(policy: Policy, folder: Path, partition: str | None) -> pd.Data
             f"{_WHERE}: table or query must be there, correct, and within the file", *_kinds(library)
         ),
     ):
-        return _read(connection, wanted, partition, policy.source.limits)
+        return _read_records(connection, wanted, partition, policy.source.limits)
 
 
 def _kinds(library: Any) -> tuple[type[Exception], ...]:
     return (library.Error, pa.ArrowException, OSError, ValueError, LookupError)
 
 
-def _read(connection: Any, wanted: DuckdbSource, partition: str | None, limits: Limits) -> pd.DataFrame:
+def _read_records(
+    connection: Any, wanted: DuckdbSource, partition: str | None, limits: Limits
+) -> pd.DataFrame:
     query, named = wanted.query, {}
     if query is None:
-        query = f"FROM {'.'.join(_quoted(part) for part in wanted.path_of_table)}"
+        query = f"FROM {'.'.join(_quote(part) for part in wanted.path_of_table)}"
     elif len(connection.extract_statements(query)) != 1:
         raise InputError(f"{_WHERE}.query: must be one statement, got several or none")
     elif partition is not None and _PARAMETER in query:
@@ -74,10 +76,10 @@ def _read(connection: Any, wanted: DuckdbSource, partition: str | None, limits: 
         refuse_repeated(_WHERE, reader.schema.names)
         if len(reader.schema) > limits.columns:
             raise limit_error(_WHERE, "columns", limits.columns, got=len(reader.schema))
-        return frame_of(pa.Table.from_batches(_bounded(reader, limits), reader.schema))
+        return frame_of(pa.Table.from_batches(_read_bounded(reader, limits), reader.schema))
 
 
-def _bounded(reader: pa.RecordBatchReader, limits: Limits) -> list[pa.RecordBatch]:
+def _read_bounded(reader: pa.RecordBatchReader, limits: Limits) -> list[pa.RecordBatch]:
     """Read all records, and refuse before the memory is full."""
     batches, rows, size = list[pa.RecordBatch](), 0, 0
     for batch in reader:
@@ -89,6 +91,6 @@ def _bounded(reader: pa.RecordBatchReader, limits: Limits) -> list[pa.RecordBatc
     return batches
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     escaped = name.replace('"', '""')
     return f'"{escaped}"'

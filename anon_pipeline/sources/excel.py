@@ -97,13 +97,13 @@ def _table(
             f"{name}: every column must have a name in the first row, got none in {', '.join(unnamed[:20])}"
         )
     cells, missing = Cells(name, [text_of(cell) for cell in header], limits), set(options.missing)
-    filled = _filled(name, rows, limits)
+    filled = _filled_rows(name, rows, limits)
     while piece := list(islice(filled, RECORDS_AT_ONCE)):
         cells.add(_columns(name, piece, len(header), missing))
     return cells.frame()
 
 
-def _filled(name: str, rows: Iterator[tuple[Any, ...]], limits: Limits) -> Iterator[tuple[Any, ...]]:
+def _filled_rows(name: str, rows: Iterator[tuple[Any, ...]], limits: Limits) -> Iterator[tuple[Any, ...]]:
     """Yield the rows with a cell; a few bytes can say that millions of empty ones come first."""
     for place, row in enumerate(rows):
         if place >= limits.rows:

@@ -56,7 +56,7 @@ def read_csv(
         how = _how(names, options, limits, quoted_missing=quoted_missing)
         if lines > limits.rows + 1:  # unless they are lines within quotes
             _count_rows(path, how, limits)
-        table, torn = _parsed(path, how, limits)
+        table, torn = _parse(path, how, limits)
         if table is None:
             raise InputError(
                 f"{path.name}: every line must have {len(names)} fields, got {torn} lines with others"
@@ -101,7 +101,7 @@ def _how(names: Sequence[str], options: SourceOptions, limits: Limits, *, quoted
     )
 
 
-def _parsed(path: Path | Held, how: _How, limits: Limits) -> tuple[pa.Table | None, int]:
+def _parse(path: Path | Held, how: _How, limits: Limits) -> tuple[pa.Table | None, int]:
     """Return a CSV file's table, or none and the number of lines with too many or too few fields.
 
     Arrow's threads never call Python: what is left of such a call when the process ends would abort it. So

@@ -13,7 +13,7 @@ from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.catalog.sources import FORMATS
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.sources.files import read_csv
-from anon_pipeline.sources.packed import unpacked
+from anon_pipeline.sources.packed import unpack
 from anon_pipeline.sources.parquet import read_parquet
 
 
@@ -29,7 +29,7 @@ def read_file(
         InputError: unreadable, malformed, or a limit that is not kept (its name).
     """
     entry = FORMATS[form]
-    plain = unpacked(file, limits) if entry.packed else file
+    plain = unpack(file, limits) if entry.packed else file
     frame: pd.DataFrame = import_entry(entry.reads)(plain, options, limits, numbers)
     return frame
 

@@ -63,7 +63,7 @@ def _lines(name: str, file: io.TextIOWrapper, limits: Limits) -> Iterator[str]:
 
 def _table(name: str, lines: Iterator[str], missing: set[str], limits: Limits) -> pd.DataFrame:
     cells, wrong, read = Cells(name, [], limits), 0, 0
-    parse = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_refused).decode
+    parse = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_refuse_constant).decode
     while piece := list(islice(lines, RECORDS_AT_ONCE)):
         records = [one for line in piece if (one := _record(parse, line)) is not None]
         read += len(piece)
@@ -99,7 +99,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _refused(constant: str) -> float:
+def _refuse_constant(constant: str) -> float:
     raise ValueError  # NaN and Infinity are no JSON
 
 

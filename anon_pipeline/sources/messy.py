@@ -71,11 +71,11 @@ def _table(n: int, rng: _Random) -> pd.DataFrame:
         "Last Name": last,
         "E-Mail": emails(first, last, rng),
         "Birth Date": _gaps(_birthdays(age, rng), rng, 0.002),
-        "Sex": _cased(np.where(female, "female", "male"), rng),
+        "Sex": _vary_case(np.where(female, "female", "male"), rng),
         "Postcode": text([code for code, _ in _TOWNS], town),
-        "Town": _cased(np.array([name for _, name in _TOWNS])[town], rng),
-        "Marital Status": _cased(np.array(_STATUSES)[_status(age, rng)], rng),
-        "Job Title": _gaps(_cased(_titles(n, rng), rng), rng, 0.01),
+        "Town": _vary_case(np.array([name for _, name in _TOWNS])[town], rng),
+        "Marital Status": _vary_case(np.array(_STATUSES)[_status(age, rng)], rng),
+        "Job Title": _gaps(_vary_case(_titles(n, rng), rng), rng, 0.01),
         "Income": _gaps(_francs(rng.lognormal(11.1, 0.45, n) * (0.7 + age / 150)), rng, 0.004),
         "Balance": _gaps(_francs(rng.lognormal(9.2, 1.3, n)), rng, 0.004),
         "Minutes Online": (rng.gamma(4, 30, n) * (1.4 - age / 120)).round(1),
@@ -115,7 +115,7 @@ def _francs(amounts: NDArray[np.float64]) -> NDArray[np.object_]:
     return np.array([f"CHF {amount:,.0f}".replace(",", "'") for amount in amounts.round(-1)], dtype=object)
 
 
-def _cased(values: NDArray[np.str_], rng: _Random) -> NDArray[np.object_]:
+def _vary_case(values: NDArray[np.str_], rng: _Random) -> NDArray[np.object_]:
     """Write one value in ten in capitals, one in twenty with blanks around it."""
     shouted = np.where(rng.random(len(values)) < 0.1, np.char.upper(values), values)
     padded = np.char.add(np.char.add(" ", shouted), "  ")

@@ -59,10 +59,10 @@ class Numerals:
     exponent: pa.Array = field(repr=False)
     is_other: NDArray[np.bool_] = field(repr=False)
 
-    def written(self, exponent: str) -> pa.Array:
+    def write(self, exponent: str) -> pa.Array:
         """Write the numbers as Arrow reads them, (n,), with an exponent where they have none."""
         power = pc.if_else(pc.equal(self.exponent, text("")), text(exponent), self.exponent)
-        return joined(self.minus, self.whole, text("."), self.fraction, text("0"), power)
+        return join(self.minus, self.whole, text("."), self.fraction, text("0"), power)
 
     @property
     def pointed(self) -> NDArray[np.bool_]:
@@ -133,16 +133,14 @@ def numerals(
     minus = pa.array(fits & like(column, r"^[^\d]*[\-\x{2212}]"))
     blank = pc.if_else(pa.array(there), text(""), text(None))
 
-    def filled(part: pa.Array) -> pa.Array:
+    def fill(part: pa.Array) -> pa.Array:
         return pc.coalesce(part, blank)
 
     return Numerals(
         minus=pc.if_else(minus, text("-"), blank),
-        whole=pc.coalesce(
-            pc.if_else(pc.equal(digits, text("")), text("0"), digits), joined(blank, text("0"))
-        ),
-        fraction=blank if whole else filled(behind),
-        exponent=filled(power),
+        whole=pc.coalesce(pc.if_else(pc.equal(digits, text("")), text("0"), digits), join(blank, text("0"))),
+        fraction=blank if whole else fill(behind),
+        exponent=fill(power),
         is_other=there & ~fits,
     )
 
@@ -233,7 +231,7 @@ def text(value: str | None) -> pa.Scalar:
     return pa.scalar(value, pa.large_string())
 
 
-def joined(*parts: pa.Array | pa.Scalar) -> pa.Array:
+def join(*parts: pa.Array | pa.Scalar) -> pa.Array:
     """Write texts one behind the other, (n,)."""
     return pc.binary_join_element_wise(*parts, text(""))
 

@@ -24,7 +24,7 @@ _BLOCK = 2**20
 _BROKEN = (OSError, EOFError, ValueError, RuntimeError, NotImplementedError, zlib.error, zipfile.BadZipFile)
 
 
-def unpacked(file: Path | Held, limits: Limits) -> Path | Held:
+def unpack(file: Path | Held, limits: Limits) -> Path | Held:
     """Return a file as it is, or what is packed in it, held in memory.
 
     Args:
@@ -44,7 +44,7 @@ def unpacked(file: Path | Held, limits: Limits) -> Path | Held:
         open_readable(file) as opened,
         _plain(file.name, opened, head) as inner,
     ):
-        data = _bounded(file.name, inner, limits)
+        data = _read_bounded(file.name, inner, limits)
     return Held(file.name, data)
 
 
@@ -71,7 +71,7 @@ def _is_data(member: zipfile.ZipInfo) -> bool:
     return not (member.is_dir() or path.parts[:1] == ("__MACOSX",) or path.name.startswith("."))
 
 
-def _bounded(name: str, inner: BinaryIO, limits: Limits) -> bytes:
+def _read_bounded(name: str, inner: BinaryIO, limits: Limits) -> bytes:
     """Read all, and refuse before the memory is full: a few bytes may become many."""
     made = io.BytesIO()
     while block := inner.read(_BLOCK):

@@ -11,7 +11,7 @@ from anon_pipeline.policy.locations import plain_partition
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.sources.distinct import refuse_same_file
 from anon_pipeline.sources.formats import read_file, read_folder
-from anon_pipeline.sources.unchanged import files_in, unchanged
+from anon_pipeline.sources.unchanged import files_in, refuse_changes
 
 
 def path_frame(policy: Policy, folder: Path, partition: str | None) -> pd.DataFrame:
@@ -19,7 +19,7 @@ def path_frame(policy: Policy, folder: Path, partition: str | None) -> pd.DataFr
     source = policy.source
     path = local_path(str(source.place), "source.path", folder, partition)
     refuse_same_file(policy, folder=folder, partition=partition)
-    with unchanged(path):
+    with refuse_changes(path):
         if path.is_dir():
             return read_folder(source.format, path.name, files_in(path), source.limits)
         return read_file(source.format, path, source.options, source.limits, policy.numeric)

@@ -47,8 +47,8 @@ def read_population(
     wanted = policy.gate.attacks.population
     if wanted is None:
         return None
-    held = _held(wanted, folder)
-    frame = _parsed(held, wanted, policy)
+    held = _hold(wanted, folder)
+    frame = _parse(held, wanted, policy)
     lacking = sorted(set(policy.generalized) - set(map(str, frame.columns)))
     if lacking:
         got = list(map(str, frame.columns))
@@ -66,7 +66,7 @@ def read_population(
     return Population(cleaned.frame, hashlib.sha256(held.data).hexdigest())
 
 
-def _held(wanted: PopulationLimits, folder: Path) -> Held:
+def _hold(wanted: PopulationLimits, folder: Path) -> Held:
     """Read the file's bytes once: what is measured is what the digest is of."""
     path = folder / wanted.path
     try:
@@ -81,5 +81,5 @@ def _held(wanted: PopulationLimits, folder: Path) -> Held:
     return Held(path.name, data)
 
 
-def _parsed(held: Held, wanted: PopulationLimits, policy: Policy) -> pd.DataFrame:
+def _parse(held: Held, wanted: PopulationLimits, policy: Policy) -> pd.DataFrame:
     return read_file(wanted.format, held, wanted.options, wanted.limits, policy.numeric)

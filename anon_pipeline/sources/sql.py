@@ -38,16 +38,16 @@ def sql_frame(policy: Policy, folder: Path, partition: str | None) -> pd.DataFra
     import sqlalchemy as sa  # noqa: PLC0415 - only this source and the ledger need it
 
     wanted = cast(SqlSource, policy.source.place)
-    engine = connecting(url_in(wanted.url_env, f"{WHERE}.url_env"), f"{WHERE}.url_env")
+    engine = reading_engine(url_in(wanted.url_env, f"{WHERE}.url_env"), f"{WHERE}.url_env")
     kinds = (sa.exc.SQLAlchemyError, OSError, ValueError, LookupError, TypeError, ArithmeticError)
     with withhold_text(f"{WHERE}: the database must be reachable, and accept the login of the URL", *kinds):
         connection = engine.connect()
     with connection, withhold_text(f"{WHERE}: table or query must be there, correct, and readable", *kinds):
         named = {"partition": plain_partition(partition)} if partition is not None else {}
-        return _read(connection, wanted, named, policy.source.limits)
+        return _read_records(connection, wanted, named, policy.source.limits)
 
 
-def connecting(url: str, key: str) -> sa.Engine:
+def reading_engine(url: str, key: str) -> sa.Engine:
     """Return an engine that reads one version of a database, and writes nothing.
 
     Args:
@@ -56,7 +56,7 @@ def connecting(url: str, key: str) -> sa.Engine:
     Raises:
         InputError: not a URL of SQLAlchemy's, or a driver that is not installed.
     """
-    return _reading(engine_of(url, key, mode="ro"))
+    return _one_version(engine_of(url, key, mode="ro"))
 
 
 def engine_of(url: str, key: str, *, mode: Literal["ro", "rw"] = "rw") -> sa.Engine:
@@ -94,14 +94,14 @@ def engine_of(url: str, key: str, *, mode: Literal["ro", "rw"] = "rw") -> sa.Eng
     raise InputError(f"{key}: must hold a URL as SQLAlchemy writes it: dialect://user:password@host/database")
 
 
-def _reading(engine: sa.Engine) -> sa.Engine:
+def _one_version(engine: sa.Engine) -> sa.Engine:
     """Let transactions read one version and write nothing, where the dialect has that."""
     if engine.dialect.name == "postgresql":
         return engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
     return engine
 
 
-def _read(
+def _read_records(
     connection: sa.Connection, wanted: SqlSource, named: Mapping[str, str], limits: Limits
 ) -> pd.DataFrame:
     import sqlalchemy as sa  # noqa: PLC0415

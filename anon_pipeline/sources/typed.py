@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.policy.column_cleaning import ColumnCleaning
 from anon_pipeline.sources.days import read_days
-from anon_pipeline.sources.numerals import Numerals, is_numeral, is_true, joined, like, numerals, text
+from anon_pipeline.sources.numerals import Numerals, is_numeral, is_true, join, like, numerals, text
 
 _MOST = 2**53  # as in `base.values`: whole floats from here on may stand for another whole number
 _DIGITS = 18  # of an integer in 64 bits
@@ -66,9 +66,9 @@ def numbers(column: pa.Array, how: ColumnCleaning) -> Read:
         (n,) the nearest float to the decimal number that is written.
     """
     found = numerals(column, how, exponents=not how.percent)
-    values = pc.add(pc.cast(found.written("e-2" if how.percent else ""), pa.float64()), 0.0)  # no -0.0
+    values = pc.add(pc.cast(found.write("e-2" if how.percent else ""), pa.float64()), 0.0)  # no -0.0
     large = is_true(pc.greater_equal(pc.abs(values), float(_MOST)))
-    return _read(column, values, found, large, how)
+    return _reading_of(column, values, found, large, how)
 
 
 def integers(column: pa.Array, how: ColumnCleaning) -> Read:
@@ -76,23 +76,23 @@ def integers(column: pa.Array, how: ColumnCleaning) -> Read:
     found = numerals(column, how, whole=True)
     large = is_true(pc.greater(pc.utf8_length(pc.utf8_ltrim(found.whole, "0")), _DIGITS))
     digits = pc.if_else(pa.array(large), text("0"), found.whole)
-    return _read(column, pc.cast(joined(found.minus, digits), pa.int64()), found, large, how)
+    return _reading_of(column, pc.cast(join(found.minus, digits), pa.int64()), found, large, how)
 
 
-def _read(
+def _reading_of(
     column: pa.Array, values: pa.Array, found: Numerals, large: NDArray[np.bool_], how: ColumnCleaning
 ) -> Read:
     wrong = [Wrong(kind, rows, advice) for kind, rows, advice in found.unread(column, how)]
     if large.any():
         wrong.append(Wrong(_LARGE, large, "Write type: text."))
-    if _undecided(found, how):
+    if _is_undecided(found, how):
         rows = found.pointed
         advice = 'Write decimal: "." if 1.234 is less than 2, thousands: "." if it is more than 1000.'
         wrong.append(Wrong("in which a point may be a decimal or a thousands sign", rows, advice))
     return Read(_without(values, wrong), tuple(wrong))
 
 
-def _undecided(found: Numerals, how: ColumnCleaning) -> bool:
+def _is_undecided(found: Numerals, how: ColumnCleaning) -> bool:
     """Tell whether nothing says what points are: all have three digits behind and one to three before."""
     unsaid = how.decimal is None and how.thousands is None
     return unsaid and bool(found.pointed.any()) and found.all_in_threes
@@ -125,7 +125,7 @@ def booleans(column: pa.Array, how: ColumnCleaning) -> Read:
     return Read(pc.cast(known, pa.bool_()), wrong)
 
 
-def inferred(column: pa.Array, how: ColumnCleaning) -> Read:
+def infer(column: pa.Array, how: ColumnCleaning) -> Read:
     """Read a column as the first type that all of its texts are; else they stay texts.
 
     Numbers with leading zeros, with a plus, with an exponent or beyond 2^53 are texts, and 1 and 0 are

@@ -13,7 +13,7 @@ _Stamp = tuple[int, ...]
 
 
 @contextmanager
-def unchanged(path: Path) -> Iterator[None]:
+def refuse_changes(path: Path) -> Iterator[None]:
     """Refuse a file or folder that has changed when all of it was read.
 
     Noticed is another file in its place, another size, another time of its last change; of a folder also
@@ -25,7 +25,7 @@ def unchanged(path: Path) -> Iterator[None]:
     before = _stamps(path)
     yield
     if _stamps(path) != before:
-        raise InputError(changed(path.name))
+        raise InputError(change_message(path.name))
 
 
 def last_change(path: Path) -> tuple[int, int]:
@@ -42,7 +42,7 @@ def last_change(path: Path) -> tuple[int, int]:
     return max(times, default=path.stat().st_mtime_ns), len(times)
 
 
-def changed(name: str) -> str:
+def change_message(name: str) -> str:
     """Say that a source changed while it was read."""
     return f"{name}: must not change while it is read, it did. Run again when it is complete."
 

@@ -21,7 +21,7 @@ from anon_pipeline.policy.files import Limits
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.sources.formats import read_file, read_folder
 from anon_pipeline.sources.paths import filled_in
-from anon_pipeline.sources.unchanged import changed
+from anon_pipeline.sources.unchanged import change_message
 
 _BLOCK = 2**22
 _VERSIONS = ("etag", "versionid", "version_id", "generation", "md5", "content-md5", "content_md5", "digest")
@@ -126,7 +126,7 @@ class Place:
 
     def is_folder(self) -> bool:
         """Tell whether it is a folder, or the beginning of names that objects have in common."""
-        found: bool = self._asked(lambda: self.fs.isdir(self.path) and not self.fs.isfile(self.path))
+        found: bool = self._ask(lambda: self.fs.isdir(self.path) and not self.fs.isfile(self.path))
         return found
 
     def file(self, limits: Limits) -> Held:
@@ -138,7 +138,7 @@ class Place:
         before = self._version(self.path)
         data = self.read_bytes(self.path, before.get("size"), limits.file_bytes)
         if self._version(self.path) != before or before.get("size") not in (None, len(data)):
-            raise InputError(changed(self.key))
+            raise InputError(change_message(self.key))
         return Held(self.key, data)
 
     def folder(self, limits: Limits) -> dict[str, Held]:
@@ -147,14 +147,14 @@ class Place:
         Raises:
             InputError: see `file`; also if files came or went meanwhile.
         """
-        before, left = self._listed(), limits.file_bytes
+        before, left = self._list(), limits.file_bytes
         files: dict[str, Held] = {}
         for inside, version in before.items():
             data = self.read_bytes(f"{self.path.rstrip('/')}/{inside}", version.get("size"), left)
             left -= len(data)
             files[inside] = Held(self.key, data)
-        if self._listed() != before:
-            raise InputError(changed(self.key))
+        if self._list() != before:
+            raise InputError(change_message(self.key))
         return files
 
     def version(self) -> str:
@@ -163,13 +163,13 @@ class Place:
         Raises:
             InputError: not there, or not readable.
         """
-        told = self._listed() if self.is_folder() else self._version(self.path)
+        told = self._list() if self.is_folder() else self._version(self.path)
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:_DIGITS]
 
-    def _listed(self) -> dict[str, Mapping[str, Any]]:
+    def _list(self) -> dict[str, Mapping[str, Any]]:
         self.fs.invalidate_cache()
         root = self.path.strip("/")
-        found: Mapping[str, Any] = self._asked(lambda: self.fs.find(self.path, detail=True))
+        found: Mapping[str, Any] = self._ask(lambda: self.fs.find(self.path, detail=True))
         inside = {str(path).strip("/").removeprefix(root).strip("/"): one for path, one in found.items()}
         return {
             name: _stamp(one)
@@ -179,13 +179,13 @@ class Place:
 
     def _version(self, path: str) -> Mapping[str, Any]:
         self.fs.invalidate_cache()
-        return _stamp(self._asked(lambda: self.fs.info(path)))
+        return _stamp(self._ask(lambda: self.fs.info(path)))
 
     def read_bytes(self, path: str, size: int | None, most: int) -> bytes:
         """Read a file: in one request where its size is known, else up to the limit."""
         if size is not None and size > most:
             raise limit_error(self.key, "file_bytes", most, got=size)
-        data: bytes = self._asked(
+        data: bytes = self._ask(
             lambda: self.fs.cat_file(path) if size is not None else self._piecewise(path, most)
         )
         if len(data) > most:
@@ -199,7 +199,7 @@ class Place:
                 made += block
         return bytes(made)
 
-    def _asked(self, ask: Any) -> Any:
+    def _ask(self, ask: Any) -> Any:
         """Ask the place something; what its package says of errors quotes the URL, and is withheld."""
         try:
             return ask()

@@ -121,7 +121,7 @@ class Descent:
     lineage: Lineage | None
     where: Where
 
-    def broken(self, originals: pd.DataFrame) -> list[str]:
+    def problems(self, originals: pd.DataFrame) -> list[str]:
         """List what speaks against the table being made here, and from these originals.
 
         Args:

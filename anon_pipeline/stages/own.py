@@ -11,7 +11,7 @@ from anon_pipeline.encode.codes import PERSON, RECORD
 from anon_pipeline.stages.private import Staged
 
 
-def changed(before: Staged, stage: str, change: Callable[[pd.DataFrame], pd.DataFrame]) -> Staged:
+def change_stage(before: Staged, stage: str, change: Callable[[pd.DataFrame], pd.DataFrame]) -> Staged:
     """Change a table that is not generalized yet; the lineage counts the stage, the facts stay.
 
     It may change values and leave records out. Columns and their types stay, and so does each record's id and

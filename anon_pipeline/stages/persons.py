@@ -87,7 +87,7 @@ def person_ids(column: pd.Series, key: bytes | None) -> pd.Series:
             f"example with a prefix."
         )
     pairs = zip(normal, written, strict=True)
-    hashed = [_hashed(key, _NORMAL, str(one)) + _hashed(key, _DOMAIN, str(other)) for one, other in pairs]
+    hashed = [_hash(key, _NORMAL, str(one)) + _hash(key, _DOMAIN, str(other)) for one, other in pairs]
     return pd.Series(pd.array(np.array(hashed, dtype=object), dtype="str"), index=column.index)
 
 
@@ -113,7 +113,7 @@ def shared_ids(column: pd.Series, key: bytes | None) -> pd.Series:
     missing = int(np.count_nonzero(~named[codes]))
     if missing:
         raise InputError(f"{column.name}: a person must be named in every record, got {missing} without")
-    hashed = np.array([_hashed(key, _SHARED, text) for text in normal], dtype=object)
+    hashed = np.array([_hash(key, _SHARED, text) for text in normal], dtype=object)
     return pd.Series(pd.array(hashed[codes], dtype="str"), index=column.index)
 
 
@@ -143,13 +143,13 @@ def bounded_rows(
         json.dumps([None if pd.isna(cell) else str(cell) for cell in row])
         for row in rows.itertuples(index=False, name=None)
     ]
-    hashed = pd.Series([_hashed(key, _ROW, text) for text in texts])
+    hashed = pd.Series([_hash(key, _ROW, text) for text in texts])
     ranks = hashed.groupby(people.iloc[over].to_numpy()).rank(method="first").to_numpy(np.int64)
     stays[over] = ranks <= most
     return stays
 
 
-def _hashed(key: bytes, domain: bytes, text: str) -> str:
+def _hash(key: bytes, domain: bytes, text: str) -> str:
     return hmac.digest(key, domain + text.encode(), "sha256").hex()
 
 

@@ -58,7 +58,7 @@ def _sensitive_limits(
     return found
 
 
-def counted(policy: Policy, frame: pd.DataFrame) -> int:
+def count_subjects(policy: Policy, frame: pd.DataFrame) -> int:
     """Count what suppression limits are shares of: the people of a table, or its records."""
     return len(frame) if policy.person is None else int(frame[PERSON].nunique())
 
@@ -99,7 +99,7 @@ def recoding_task(
         hierarchies=coded.hierarchies,
         constraints=Constraints(
             k=wanted.k,
-            max_suppressed=policy.suppressible(counted(policy, frame)) - int(gone.sum()),
+            max_suppressed=policy.suppressible(count_subjects(policy, frame)) - int(gone.sum()),
             sensitive=tuple(limit for limit, _ in limited),
         ),
         recoder=wanted.recoder,
@@ -129,7 +129,7 @@ def refuse_too_incomplete(policy: Policy, frame: pd.DataFrame, gone: NDArray[np.
     Raises:
         InfeasibleError: with both numbers.
     """
-    n, allowed = len(gone), policy.suppressible(counted(policy, frame))
+    n, allowed = len(gone), policy.suppressible(count_subjects(policy, frame))
     if int(gone.sum()) > allowed or gone.all():
         raise InfeasibleError(
             f"More records lack a value (missing: suppress) and must be suppressed than the {allowed} of {n} "

@@ -50,7 +50,7 @@ def repeated_people(frame: pd.DataFrame, policy: Policy) -> tuple[str, ...]:
     if said is not None:
         frame = frame[~pd.Series(same_person(frame[said])).duplicated().to_numpy()]
     written = WrittenColumns(frame)
-    for name in _combined(policy):
+    for name in _combined_columns(policy):
         written.both(name)
     found = side_by_side(
         [
@@ -72,7 +72,7 @@ def _repeated_identifiers(written: WrittenColumns, policy: Policy, said: str | N
     return tuple(name for name in policy.identifiers if name in found)
 
 
-def _combined(policy: Policy) -> list[str]:
+def _combined_columns(policy: Policy) -> list[str]:
     """Name the quasi-identifiers; and insensitive columns, if they are too few to show people's records."""
     quasi = [*policy.generalized, *policy.noisy]
     return quasi if len(quasi) >= FEWEST_COLUMNS else [*quasi, *policy.insensitive]
@@ -86,7 +86,7 @@ def _unlike(*columns: list[str]) -> Iterator[list[str]]:
 def _repeated_combination(written: WrittenColumns, policy: Policy) -> tuple[str, ...]:
     """Name the columns whose combinations repeat as people do; none where they do not."""
     generalized = [*policy.generalized]
-    for names in _unlike(generalized, [*generalized, *policy.noisy], _combined(policy)):
+    for names in _unlike(generalized, [*generalized, *policy.noisy], _combined_columns(policy)):
         if len(names) >= FEWEST_COLUMNS and repeats_as_people_do([written.codes(name) for name in names]):
             return tuple(names)
     return ()

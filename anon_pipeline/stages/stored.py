@@ -25,7 +25,7 @@ from anon_pipeline.vault.local import LocalStore
 _FACTS, _LINEAGE = b"anon_pipeline.facts", b"anon_pipeline.lineage"
 
 
-def _located(path: PurePath, vault: Vault | None) -> tuple[Vault, str]:
+def _locate(path: PurePath, vault: Vault | None) -> tuple[Vault, str]:
     """Return the vault of a table and its name there; without a vault the path says both."""
     return (Vault(LocalStore(Path(path).parent)), path.name) if vault is None else (vault, path.as_posix())
 
@@ -42,7 +42,7 @@ def write_staged(path: PurePath, staged: Staged, *, vault: Vault | None = None) 
     table = pa.Table.from_pandas(staged.frame, preserve_index=False)
     said = {_FACTS: json.dumps(staged.facts), _LINEAGE: to_json(staged.lineage)}
     table = table.replace_schema_metadata({**(table.schema.metadata or {}), **said})
-    opened, name = _located(path, vault)
+    opened, name = _locate(path, vault)
     try:
         with opened.writing(name) as file:
             pq.write_table(table, file, compression="zstd")
@@ -64,7 +64,7 @@ def read_staged(path: PurePath, *, vault: Vault | None = None) -> Staged:
         InputError: it is not there, or cannot be read; it is not sealed as it must be, or has been changed.
     """
     name = "/".join(path.parts[-3:])
-    opened, inside = _located(path, vault)
+    opened, inside = _locate(path, vault)
     try:
         table = pq.read_table(pa.BufferReader(pa.py_buffer(opened.read(inside))))
     except (OSError, pa.ArrowException) as error:

@@ -91,13 +91,13 @@ def _change(
     observe(Step("what would pass"))
     with private_stage("advice"):
         near = _Near(policy, input_to_recode(policy, frame, hierarchies=hierarchies), hierarchies)
-        found = next(_passing(near, refused), None)
+        found = next(_passing_points(near, refused), None)
     if found is None:
         return None
     return f"{' and '.join(_differences(near.own, found.choice))}, all else as it is, is expected to pass."
 
 
-def _passing(near: _Near, refused: Sequence[str]) -> Iterator[Point]:
+def _passing_points(near: _Near, refused: Sequence[str]) -> Iterator[Point]:
     """Yield points that are expected to pass, and to keep what was refused better than the policy does."""
     here = near.point(near.own)
     for choice in near_choices(near.own):

@@ -145,15 +145,15 @@ def _edit(source: _Source, attributes: yaml.Node | None, place: tuple[str, str],
     section, name = place
     inside = _child(attributes, section)
     if inside is None:
-        return _inserted(source, attributes, section, f"{{{source.spelled(name)}: {value}}}")
+        return _insertion(source, attributes, section, f"{{{source.spelled(name)}: {value}}}")
     found = _child(inside, name)
     if found is None:
-        return _inserted(source, inside, name, value)
+        return _insertion(source, inside, name, value)
     start, end = found.start_mark.index, found.end_mark.index
     return _Edit(start, end, f" {value}" if start == end else value)
 
 
-def _inserted(source: _Source, mapping: yaml.Node | None, name: str, value: str) -> _Edit:
+def _insertion(source: _Source, mapping: yaml.Node | None, name: str, value: str) -> _Edit:
     """Say where a key goes that is not there: behind the last one, on a line of its own but in YAML's {…}."""
     text, name = source.text, source.spelled(name)
     if not isinstance(mapping, yaml.MappingNode):

@@ -43,7 +43,7 @@ def ru_map(tuning: Tuning, policy: Policy | None = None) -> str:
     Source:
         [DB 2.7].
     """
-    limit, bound = _mapped(tuning) if policy is None else _demanded(policy)
+    limit, bound = _judged_limit(tuning) if policy is None else _policy_limit(policy)
     scale = _scale(tuning, bound)
     summary = (
         f"{len(tuning.points)} points, {sum(point.passes for point in tuning.points)} of them keep limits. "
@@ -67,13 +67,13 @@ def ru_map(tuning: Tuning, policy: Policy | None = None) -> str:
     return f"{picture('map', f'{name}: linking risk against loss', summary, size, parts)}\n"
 
 
-def _demanded(policy: Policy) -> tuple[str, float]:
+def _policy_limit(policy: Policy) -> tuple[str, float]:
     """Return the limit of the risk that a policy sets, and its bound; 0 without one."""
     found = ((demand.name, demand.bound or 0.0) for demand in demands(policy) if demand.limit.forecast.mapped)
     return next(found, ("", 0.0))
 
 
-def _mapped(tuning: Tuning) -> tuple[str, float]:
+def _judged_limit(tuning: Tuning) -> tuple[str, float]:
     """Return the limit of the risk that points were judged by, and its bound; 0 without one."""
     judged = [verdict for point in tuning.points for verdict in point.verdicts]
     found = ((one.limit, one.bound or 0.0) for one in judged if limit_of(one.limit).forecast.mapped)

@@ -55,7 +55,7 @@ def choose_point(points: Sequence[Point]) -> tuple[Point | None, str]:
 def _uselessness(point: Point) -> float:
     """Return by how much of its bound the worst limit on noise is missed, those that only warn included."""
     noisy = (v for v in point.verdicts if limit_of(v.limit).usefulness == "noise")
-    return max((_missed(v) for v in noisy if v.status is not Status.PASSED), default=0.0)
+    return max((_excess(v) for v in noisy if v.status is not Status.PASSED), default=0.0)
 
 
 def _useful(passing: Sequence[Point]) -> list[Point]:
@@ -64,14 +64,14 @@ def _useful(passing: Sequence[Point]) -> list[Point]:
     What no point keeps says nothing of which one to take, if it is about the recoding: it is left aside. Of
     noise it says that ε is too small everywhere, so that the smallest one would be the worst.
     """
-    lost = [set(_lost(point)) for point in passing]
+    lost = [set(_lost_limits(point)) for point in passing]
     aside = set.intersection(*lost) if lost else set[str]()
     if any(limit_of(name).usefulness == "noise" for name in aside):
         return []
     return [point for point, own in zip(passing, lost, strict=True) if own == aside]
 
 
-def _lost(point: Point) -> Iterator[str]:
+def _lost_limits(point: Point) -> Iterator[str]:
     for verdict in point.verdicts:
         if limit_of(verdict.limit).usefulness and verdict.status is not Status.PASSED:
             yield verdict.limit
@@ -88,10 +88,10 @@ def excess(verdict: Verdict) -> float:
     >>> excess(Verdict("suppression", Status.REFUSED, 0.15, 0.1, "at most"))  # doctest: +ELLIPSIS
     0.4999...
     """
-    return 0.0 if verdict.status.publishable else _missed(verdict)
+    return 0.0 if verdict.status.publishable else _excess(verdict)
 
 
-def _missed(verdict: Verdict) -> float:
+def _excess(verdict: Verdict) -> float:
     """Return by how much of its bound a value is beyond it."""
     if verdict.value is None or verdict.bound is None:
         return 0.0

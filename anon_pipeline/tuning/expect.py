@@ -63,9 +63,9 @@ def expect(policy: Policy, table: Recoded, *, entropy: Entropy) -> Expected:
     if not drawn:
         found = _without_noise(table)
     elif table.line is not None and table.people is None:
-        found = _closed(policy, table, table.line, drawn[0])
+        found = _closed_form(policy, table, table.line, drawn[0])
     else:
-        found = _simulated(policy, table, drawn, entropy)
+        found = _simulate(policy, table, drawn, entropy)
     shifts = _shifts(policy, table, drawn)
     relative, of_range = _relative(table, shifts), _mean_of_range(table, shifts)
     known = [error for error in relative if error is not None]
@@ -176,18 +176,18 @@ def _without_noise(table: Recoded) -> _Release:
     kept, counted = float(table.classes.sizes[stays].sum()), table.evidence.class_sizes
     risk = len(counted) / float(counted.sum())
     released = float(stays.sum()) / float(counted[stays].sum()) if kept else risk
-    missing = _missing(table, stays[table.classes.labels])
+    missing = _missing_share(table, stays[table.classes.labels])
     return _Release(risk, released, kept, kept, missing=missing)
 
 
-def _missing(table: Recoded, keep: NDArray[np.bool_]) -> float | None:
+def _missing_share(table: Recoded, keep: NDArray[np.bool_]) -> float | None:
     """Return the share of the people who lack a record; None where records are counted."""
     if table.people is None:
         return None
     return len(np.union1d(table.gaps, table.people[~keep])) / table.population
 
 
-def _closed(policy: Policy, table: Recoded, column: Line, noise: Noise) -> _Release:
+def _closed_form(policy: Policy, table: Recoded, column: Line, noise: Noise) -> _Release:
     """Compute exactly who is linked and who stays.
 
     Of what leaves after the records by confidence: classes that fall below k are exact; whether a class yet
@@ -226,14 +226,14 @@ class _Prepared(NamedTuple):
     near: ConfidenceTable | PeopleTable | None
 
 
-def _simulated(policy: Policy, table: Recoded, drawn: Sequence[Noise], entropy: Entropy) -> _Release:
+def _simulate(policy: Policy, table: Recoded, drawn: Sequence[Noise], entropy: Entropy) -> _Release:
     """Draw the noise of all columns some times, and do what the pipeline does with it."""
     n = len(table.originals)
     draws = min(max(_DRAWN // n, 8), 64)
     values = table.originals.astype(np.float64)
     noise = prepare_noise(table.originals, table.classes, noises=drawn, bounds=output_bounds(policy))
     prepared = _Prepared(noise, values, _near(policy, table, drawn))
-    one = [_drawn(policy, table, prepared, entropy) for _ in range(draws)]
+    one = [_draw(policy, table, prepared, entropy) for _ in range(draws)]
     means = np.mean(one, axis=0)
     errors = np.std(one, axis=0, ddof=1) / math.sqrt(draws)
     counted = n if table.people is None else table.population
@@ -249,7 +249,7 @@ def _simulated(policy: Policy, table: Recoded, drawn: Sequence[Noise], entropy: 
     )
 
 
-def _drawn(
+def _draw(
     policy: Policy, table: Recoded, prepared: _Prepared, entropy: Entropy
 ) -> tuple[float, float, float, float]:
     """Return the share linked of all, of those released, the share released, and missing, of one draw.
@@ -257,7 +257,7 @@ def _drawn(
     Linked and missing are people where these are counted.
     """
     labels, people, k = table.classes.labels, table.people, policy.anonymize.k
-    noisy = prepared.noise.drawn(entropy).astype(np.float64)
+    noisy = prepared.noise.draw_values(entropy).astype(np.float64)
     counts = None if prepared.near is None else prepared.near.counts(noisy, labels, cap=k)
     keep = suppress_unconfident(counts, labels, k=k, limits=table.limits, people=people).keep
     if people is not None:
@@ -265,7 +265,7 @@ def _drawn(
         near = linked_to_people(noisy, rows, prepared.values, labels=labels, people=people)
         every = linked_share(near, people)
         some = linked_share(near[keep], people[keep]) if keep.any() else every
-        return every, some, float(keep.mean()), _missing(table, keep) or 0.0
+        return every, some, float(keep.mean()), _missing_share(table, keep) or 0.0
     linked = table.linking.ties(noisy) > 0
     every, left = int(linked.sum()) / len(keep), int(keep.sum())
     return every, int(linked[keep].sum()) / left if left else every, left / len(keep), 1 - left / len(keep)

@@ -181,7 +181,7 @@ _WHOLE, _TEXTS, _SWITCHES = ("k",), ("recoder", "verdict"), ("front", "recommend
 
 def as_document(tuning: Tuning) -> dict[str, Any]:
     """Return what the table and the sentences say, as JSON types: the same digits, None for –."""
-    points = [{name: _typed(name, value) for name, value in row.items()} for row in rows(tuning)]
+    points = [{name: _parse_value(name, value) for name, value in row.items()} for row in rows(tuning)]
     return {
         "records": tuning.records,
         "points": points,
@@ -191,7 +191,7 @@ def as_document(tuning: Tuning) -> dict[str, Any]:
     }
 
 
-def _typed(name: str, value: str) -> Any:
+def _parse_value(name: str, value: str) -> Any:
     if name in _TEXTS:
         return value
     if name in _SWITCHES:

@@ -96,7 +96,7 @@ def recode_input(
     after = k_anonymized(policy, before, hierarchies=hierarchies, observe=observe)
     frame = after.frame.reset_index(drop=True)
     labels, grid = frame[CLASS].to_numpy(np.int64), grid_units(frame, policy)
-    own = _ordered(policy, frame, grid, hierarchies=hierarchies)
+    own = _order_rows(policy, frame, grid, hierarchies=hierarchies)
     classes = EquivalenceClasses(labels[own], np.bincount(labels[own]).astype(np.int64))
     limited = frame[policy.class_limited]
     people = people_in(frame, policy)
@@ -122,7 +122,7 @@ def recode_input(
     )
 
 
-def _ordered(
+def _order_rows(
     policy: Policy, frame: pd.DataFrame, grid: NDArray[np.float64], *, hierarchies: Path
 ) -> NDArray[np.int64]:
     """Return the rows in classes by class, perturb columns and limited sensitive ones.

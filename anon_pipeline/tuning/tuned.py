@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from anon_pipeline.base.notebook import embedded, paragraph, shown, tabular
+from anon_pipeline.base.notebook import image, object_html, paragraph, tabular
 from anon_pipeline.evidence.expected import STANDARD_ERRORS
 from anon_pipeline.limits.verdicts import Verdict
 from anon_pipeline.tuning.grid import Choice
@@ -144,8 +144,8 @@ class Tuning:
         from anon_pipeline.tuning.output import COLUMNS, describe, rows  # noqa: PLC0415
 
         points = tabular(list(COLUMNS), [[row[name] for name in COLUMNS] for row in rows(self)])
-        picture = embedded(ru_map(self), "Linking risk against loss; the table has the numbers")
-        return shown("Tuning", [*map(paragraph, describe(self)), picture, points])
+        picture = image(ru_map(self), "Linking risk against loss; the table has the numbers")
+        return object_html("Tuning", [*map(paragraph, describe(self)), picture, points])
 
     @property
     def front(self) -> tuple[Point, ...]:

@@ -113,11 +113,13 @@ def _table(evidence: Evidence, policy: Policy, before: pd.DataFrame, target: str
             numbers[name] = Numeric(own, np.where(kept, own, np.nan))
         else:
             categories[name] = label_codes(before[name])
-    generalized = _generalized(policy, originals, before, kept, evidence.hierarchies)
-    return Table(kept, generalized, _perturbed(evidence, policy, before), numbers, categories).in_order()
+    generalized = _generalized_columns(policy, originals, before, kept, evidence.hierarchies)
+    return Table(
+        kept, generalized, _perturbed_columns(evidence, policy, before), numbers, categories
+    ).in_order()
 
 
-def _generalized(
+def _generalized_columns(
     policy: Policy, originals: Originals, before: pd.DataFrame, kept: NDArray[np.bool_], folder: Path
 ) -> dict[str, Generalized]:
     """Find what the released values of every generalize column cover."""
@@ -137,7 +139,7 @@ def _generalized(
     return found
 
 
-def _perturbed(evidence: Evidence, policy: Policy, before: pd.DataFrame) -> dict[str, Numeric]:
+def _perturbed_columns(evidence: Evidence, policy: Policy, before: pd.DataFrame) -> dict[str, Numeric]:
     own = require_originals(evidence).own
     found = {}
     for name in policy.perturbed:

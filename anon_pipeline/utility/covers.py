@@ -94,7 +94,7 @@ def _extremes(
     return least, most
 
 
-def _assembled(column: Recoded, codes: NDArray[np.int64], found: list[tuple[int, int, int]]) -> Generalized:
+def _assemble(column: Recoded, codes: NDArray[np.int64], found: list[tuple[int, int, int]]) -> Generalized:
     """Return values that say what they cover."""
     low, high, levels = np.array(found, np.int64).reshape(-1, 3).T
     return Generalized(
@@ -129,7 +129,7 @@ def _of_levels(column: Recoded) -> Generalized:
         for code, text in enumerate(texts):
             at = on.get(code, top)
             found.append((*_ends(hierarchy, at, nodes[text] if at == level else 0), at))
-        return _assembled(column, codes, found)
+        return _assemble(column, codes, found)
     raise _refuse(column, strangers)
 
 
@@ -150,7 +150,7 @@ def _of_values(column: Recoded) -> Generalized:
         found.append(node or (int(low[code]), int(high[code]), -1))
     if strangers:
         raise _refuse(column, strangers)
-    return _assembled(column, codes, found)
+    return _assemble(column, codes, found)
 
 
 def _smallest(
@@ -181,13 +181,13 @@ def _of_classes(column: Recoded) -> Generalized:
     texts = column.texts.iloc[rows].reset_index(drop=True)
     if hierarchy.places is None:
         spans = [_lowest_common(hierarchy, *ends) for ends in zip(low.tolist(), high.tolist(), strict=True)]
-        first, last = _said(column, texts)
-        return replace(_assembled(column, labels, spans), first=first, last=last)
+        first, last = _named_leaves(column, texts)
+        return replace(_assemble(column, labels, spans), first=first, last=last)
     mixed = (low != high) & np.isnan(hierarchy.places[high])  # as `recode.ranges` has it: covers everything
     low, high = np.where(mixed, 0, low), np.where(mixed, hierarchy.leaves - 1, high)
     levels = np.full(count, -1, np.int64)
     if hierarchy.coordinates is None:
-        first, last = _said(column, texts)
+        first, last = _named_leaves(column, texts)
         means = np.full(count, np.nan)
         return Generalized(hierarchy, column.own, labels, low, high, levels, first, last, means)
     means = _numbers(column.spec, texts)
@@ -199,7 +199,7 @@ def _of_classes(column: Recoded) -> Generalized:
     return Generalized(hierarchy, column.own, labels, low, high, levels, first, last, means)
 
 
-def _said(column: Recoded, texts: pd.Series) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _named_leaves(column: Recoded, texts: pd.Series) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """First and last leaf of the lowest node that has each text as its name."""
     hierarchy = column.hierarchy
     nodes: Mapping[object, tuple[int, int]] = {

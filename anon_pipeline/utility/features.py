@@ -27,12 +27,12 @@ def _scores(before: NDArray[np.float64], after: NDArray[np.float64]) -> Pair:
     mean = float(known.mean()) if len(known) else 0.0
     deviation = (float(known.std()) if len(known) else 0.0) or 1.0
 
-    def scored(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def score(values: NDArray[np.float64]) -> NDArray[np.float64]:
         absent = np.isnan(values)
         score = np.clip((np.where(absent, mean, values) - mean) / deviation, -_FARTHEST, _FARTHEST)
         return np.stack([score, score**2, absent], axis=1)
 
-    return scored(before), scored(after)
+    return score(before), score(after)
 
 
 def _memberships(column: Generalized) -> Pair:

@@ -50,13 +50,13 @@ class Accuracy:
     tested: int
 
 
-def _thinned(table: Table) -> Table:
+def _thin(table: Table) -> Table:
     """Take evenly spaced records of a table that is too large."""
     step = math.ceil(len(table.kept) / MOST_RECORDS)
     return table if step <= 1 else table.take_rows(np.arange(0, len(table.kept), step))
 
 
-def _fitted(x: NDArray[np.float64], y: NDArray[np.integer]) -> LogisticRegression:
+def _fit(x: NDArray[np.float64], y: NDArray[np.integer]) -> LogisticRegression:
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - takes most of a second
 
     labels = len(np.unique(y))
@@ -66,7 +66,7 @@ def _fitted(x: NDArray[np.float64], y: NDArray[np.integer]) -> LogisticRegressio
 
 
 @contextmanager
-def _fitting() -> Iterator[None]:
+def _single_threaded() -> Iterator[None]:
     """Let each regression compute by itself: threads cost more than these matrices give.
 
     It is entered before regressions that run side by side, since it holds for the whole process.
@@ -91,7 +91,7 @@ def propensity_score(table: Table) -> float | None:
     Source:
         [DB 2.6], Woo et al. (2009); with c for ½ where records are suppressed, Snoke et al. (2018).
     """
-    part = _thinned(table)
+    part = _thin(table)
     before, after = features(part)
     if not len(after):
         return None
@@ -100,12 +100,12 @@ def propensity_score(table: Table) -> float | None:
     y = np.repeat([0, 1], [len(before), len(after)])
     x = np.concatenate([before, after])
     share = len(after) / len(y)
-    with _fitting():
-        scores = _fitted(x, y).predict_proba(x)[:, 1]
+    with _single_threaded():
+        scores = _fit(x, y).predict_proba(x)[:, 1]
     return math.fsum(((scores - share) ** 2).tolist()) / len(y)
 
 
-def _standardized(
+def _standardize(
     before: NDArray[np.float64], after: NDArray[np.float64], *, by: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Scale each column to mean 0 and deviation 1 among the records ``by`` of the input, (n,).
@@ -117,12 +117,10 @@ def _standardized(
     return np.asfortranarray((before - mean) / deviation), np.asfortranarray((after - mean) / deviation)
 
 
-def _predicted(
-    x: NDArray[np.float64], y: NDArray[np.int64], tested: NDArray[np.float64]
-) -> NDArray[np.int64]:
+def _predict(x: NDArray[np.float64], y: NDArray[np.int64], tested: NDArray[np.float64]) -> NDArray[np.int64]:
     if not x.shape[1] or len(np.unique(y)) < 2:
         return np.full(len(tested), np.bincount(y).argmax())
-    predicted: NDArray[np.int64] = _fitted(x, y).predict(tested)
+    predicted: NDArray[np.int64] = _fit(x, y).predict(tested)
     return predicted
 
 
@@ -140,12 +138,12 @@ def classifier_accuracy(table: Table, target: str | None) -> Accuracy | None:
     """
     if target is None or target not in table.categories:
         return None
-    part = _thinned(table)
+    part = _thin(table)
     labels, n = part.categories[target], len(part.kept)
     if n < 2 or len(np.unique(labels)) > MOST_LABELS:
         return None
     held = np.arange(n) % 3 == 1
-    before, after = _standardized(*features(part, without=target), by=~held)
+    before, after = _standardize(*features(part, without=target), by=~held)
     trained, own = labels[~held], labels[held]
 
     def share(predicted: NDArray[np.int64]) -> float:
@@ -153,10 +151,10 @@ def classifier_accuracy(table: Table, target: str | None) -> Accuracy | None:
 
     released = ~held[part.kept]
     learned = labels[part.kept][released]
-    fits = [partial(_predicted, before[~held], trained, before[held])]
+    fits = [partial(_predict, before[~held], trained, before[held])]
     if len(learned):
-        fits.append(partial(_predicted, after[released], learned, before[held]))
-    with _fitting():
+        fits.append(partial(_predict, after[released], learned, before[held]))
+    with _single_threaded():
         original, *fitted = side_by_side(fits)
     return Accuracy(
         original=share(original),

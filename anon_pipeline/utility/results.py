@@ -77,7 +77,7 @@ def rows(found: Utility) -> Iterator[Row]:
         (group, one.name, number) for group, ones in GROUPS.items() for one in ones for number in one.numbers
     )
     for group, name, number in shown:
-        for column, value in _found(values[name], [*filter(None, number.path.split("."))]):
+        for column, value in _find(values[name], [*filter(None, number.path.split("."))]):
             yield Row(group, number.words, column, _text(value), number.unit, number.better)
 
 
@@ -87,16 +87,16 @@ def _plain(value: Any) -> Any:
     return {name: _plain(below) for name, below in value.items()} if isinstance(value, Mapping) else value
 
 
-def _found(values: Any, path: list[str], column: str = "") -> Iterator[tuple[str, Any]]:
+def _find(values: Any, path: list[str], column: str = "") -> Iterator[tuple[str, Any]]:
     """Yield what stands at a path, with the column that its ``*`` stands for."""
     if not path or values is None:
         yield column, values
     elif path[0] == "*":
         several = values.items() if isinstance(values, Mapping) else enumerate(values, 1)
         for name, below in several:
-            yield from _found(below, path[1:], f"{column}, {name}" if column else str(name))
+            yield from _find(below, path[1:], f"{column}, {name}" if column else str(name))
     else:
-        yield from _found(values[path[0]], path[1:], column)
+        yield from _find(values[path[0]], path[1:], column)
 
 
 def _text(value: Any) -> str:

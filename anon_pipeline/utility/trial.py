@@ -67,6 +67,6 @@ def measure_trial(
         frame = read_source(policy, folder=locations.sources, partition=partition)
     memory = None
     if policy.record_key is not None:
-        memory = Memory.empty().rehashed(memory_key(policy, key))
+        memory = Memory.empty().rehash(memory_key(policy, key))
     means = Means(locations.hierarchies, key, system_entropy(), memory=memory, observe=observe)
     return measure_trial_of(policy, frame, means, target=target)

@@ -155,7 +155,7 @@ def rotate(vault: Vault, *, encrypt_plain: bool = False) -> Rotated:
         write_journal(store, plain, current) if plain and anew else read_journal(store, vault.keys.readable())
     )
     store.read_or_create(SEALED, b"sealed\n")
-    done = Counter("before" if kind == current.id else _rewrapped(vault, n) for n, kind in sealed.items())
+    done = Counter("before" if kind == current.id else _rewrap(vault, n) for n, kind in sealed.items())
     count = sum(encrypt_file(store, n, digest=listed[n], key=current) for n in plain if n in listed)
     store.clear_unfinished()
     left = Counter(_kind(store, name) for name in store.names())
@@ -165,7 +165,7 @@ def rotate(vault: Vault, *, encrypt_plain: bool = False) -> Rotated:
     )
 
 
-def _rewrapped(vault: Vault, name: str) -> str:
+def _rewrap(vault: Vault, name: str) -> str:
     """Wrap one artifact's data key anew; say what came of it."""
     assert vault.keys.current is not None  # noqa: S101 - `rotate` has asked
     try:

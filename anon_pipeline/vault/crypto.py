@@ -55,7 +55,7 @@ class _Head:
     chunk: int
     prefix: bytes = field(repr=False)
 
-    def packed(self) -> bytes:
+    def pack(self) -> bytes:
         return _HEAD.pack(MAGIC, _VERSION, bytes.fromhex(self.key_id), self.chunk, self.prefix)
 
     def bound_to(self, name: str) -> bytes:
@@ -67,7 +67,7 @@ class _Head:
 
     def header(self, data_key: bytes, key: VaultKey, name: str) -> bytes:
         """Return the whole header: the head, and the data key wrapped for this head and name."""
-        head, nonce = self.packed(), os.urandom(_NONCE)
+        head, nonce = self.pack(), os.urandom(_NONCE)
         return head + nonce + AESGCM(key.secret).encrypt(nonce, data_key, head + name.encode())
 
 
@@ -138,11 +138,11 @@ def unseal(source: BinaryIO, name: str, keys: Mapping[str, VaultKey]) -> Iterato
         InputError: it is sealed with another key; or it, its order, its length or its name has changed. A
             change further on is found when the iteration gets there: use nothing before it has ended.
     """
-    head, data_key = _opened(_read(source, HEADER), name, keys)
+    head, data_key = _open(_read_block(source, HEADER), name, keys)
     cipher, bound, size = AESGCM(data_key), head.bound_to(name), head.chunk + _TAG
-    block, number = _read(source, size), 0
+    block, number = _read_block(source, size), 0
     while True:
-        following = _read(source, size)
+        following = _read_block(source, size)
         try:
             yield cipher.decrypt(head.nonce(number, not following), block, bound)
         except InvalidTag:
@@ -150,7 +150,7 @@ def unseal(source: BinaryIO, name: str, keys: Mapping[str, VaultKey]) -> Iterato
         else:
             changed = False
         if changed:
-            _changed(name)
+            _refuse_change(name)
         if not following:
             return
         block, number = following, number + 1
@@ -164,16 +164,16 @@ def rewrap(
     Raises:
         InputError: the header does not open: see `unseal`.
     """
-    head, data_key = _opened(_read(source, HEADER), name, keys)
+    head, data_key = _open(_read_block(source, HEADER), name, keys)
     target.write(_Head(to.id, head.chunk, head.prefix).header(data_key, to, name))
     while block := source.read(_CHUNK):
         target.write(block)
 
 
-def _opened(header: bytes, name: str, keys: Mapping[str, VaultKey]) -> tuple[_Head, bytes]:
+def _open(header: bytes, name: str, keys: Mapping[str, VaultKey]) -> tuple[_Head, bytes]:
     """Return an artifact's head and its data key; nothing of the head is used before it is authenticated."""
     if len(header) < HEADER or not header.startswith(MAGIC):
-        _changed(name)
+        _refuse_change(name)
     _, version, key_id, chunk, prefix = _HEAD.unpack_from(header)
     if version != _VERSION:
         raise InputError(f"the vault's {name} must be of format version {_VERSION}, got {version}.")
@@ -192,18 +192,18 @@ def _opened(header: bytes, name: str, keys: Mapping[str, VaultKey]) -> tuple[_He
     except InvalidTag:
         data_key = b""
     if not data_key:
-        _changed(name)
+        _refuse_change(name)
     return _Head(key.id, chunk, prefix), data_key
 
 
-def _changed(name: str) -> NoReturn:
+def _refuse_change(name: str) -> NoReturn:
     raise InputError(
         f"the vault's {name} must be as it was written: it has been changed, cut, renamed or exchanged. "
         f"Materialize it again, and find out who can write to the vault."
     )
 
 
-def _read(source: BinaryIO, size: int) -> bytes:
+def _read_block(source: BinaryIO, size: int) -> bytes:
     """Read so many bytes, fewer only at the end: a remote file may return less at a time."""
     block = source.read(size)
     while len(block) < size and (more := source.read(size - len(block))):

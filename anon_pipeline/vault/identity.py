@@ -34,9 +34,9 @@ def project_of(store: Store, *, project: Path | None) -> str:
     Raises:
         InputError: the vault is another project's, an id cannot be read, or the vault cannot be written.
     """
-    pinned = None if project is None else _pinned(project / PIN)
+    pinned = None if project is None else _pinned_id(project / PIN)
     wanted = pinned or secrets.token_hex(16)
-    found = _settled(store, wanted)
+    found = _settle(store, wanted)
     if not _ID.fullmatch(found):
         raise InputError(
             f"the vault's file {PROJECT} must hold the project's id, got something else. Restore it, or "
@@ -52,7 +52,7 @@ def project_of(store: Store, *, project: Path | None) -> str:
 
 def refuse_foreign(store: Store, *, project: Path) -> None:
     """Refuse a vault that is known to be another project's; nothing is made or written."""
-    pinned = _pinned(project / PIN)
+    pinned = _pinned_id(project / PIN)
     if pinned is None or not store.exists(PROJECT):
         return
     with store.reading(PROJECT) as file:
@@ -68,7 +68,7 @@ _FOREIGN = (
 )
 
 
-def _settled(store: Store, wanted: str) -> str:
+def _settle(store: Store, wanted: str) -> str:
     """Return the id that the vault holds; write the wanted one where it holds none."""
     try:
         return store.read_or_create(PROJECT, wanted.encode()).decode("ascii", "replace").strip()
@@ -77,7 +77,7 @@ def _settled(store: Store, wanted: str) -> str:
     raise InputError(f"the vault must be writable, its file {PROJECT} could not be read or made: {reason}")
 
 
-def _pinned(path: Path) -> str | None:
+def _pinned_id(path: Path) -> str | None:
     """Return the id that the project's folder holds; None where it holds none."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)

@@ -53,8 +53,8 @@ def keys_from(environ: Mapping[str, str] | None = None, *, prefix: str = PREFIX)
     """
     plain_prefix(prefix)
     given = os.environ if environ is None else environ
-    current = _found(given, f"{prefix}_KEY")
-    old = _found(given, f"{prefix}_OLD_KEYS")
+    current = _find(given, f"{prefix}_KEY")
+    old = _find(given, f"{prefix}_OLD_KEYS")
     if len(current) > 1:
         raise InputError(f"{prefix}_KEY must give one key, got {len(current)}. Old ones: {prefix}_OLD_KEYS.")
     if old and not current:
@@ -82,15 +82,15 @@ def keys_in_file(path: Path) -> tuple[VaultKey, ...]:
     Raises:
         InputError: it cannot be read, or holds something else.
     """
-    return _decoded(_contents(path, str(path)), str(path))
+    return _decode(_contents(path, str(path)), str(path))
 
 
-def _found(environ: Mapping[str, str], name: str) -> tuple[VaultKey, ...]:
+def _find(environ: Mapping[str, str], name: str) -> tuple[VaultKey, ...]:
     """Return the keys that one of three variables leads to; none if none is set."""
     ways: dict[str, Callable[[str], str]] = {
         name: str,
         f"{name}_FILE": lambda value: _contents(Path(value), f"{name}_FILE"),
-        f"{name}_COMMAND": lambda value: _printed(value, f"{name}_COMMAND"),
+        f"{name}_COMMAND": lambda value: _output_of(value, f"{name}_COMMAND"),
     }
     used = [way for way in ways if way in environ]
     if len(used) > 1:
@@ -101,7 +101,7 @@ def _found(environ: Mapping[str, str], name: str) -> tuple[VaultKey, ...]:
         return ()
     if not environ[used[0]].strip():
         raise InputError(f"{used[0]} must not be empty. Unset it to work without a key.")
-    return _decoded(ways[used[0]](environ[used[0]]), used[0])
+    return _decode(ways[used[0]](environ[used[0]]), used[0])
 
 
 def _contents(path: Path, what: str) -> str:
@@ -115,7 +115,7 @@ def _contents(path: Path, what: str) -> str:
     raise InputError(f"{what}: the key's file must be readable: {reason}")
 
 
-def _printed(command: str, what: str) -> str:
+def _output_of(command: str, what: str) -> str:
     """Return a command's standard output; no shell, no input, and no word of what it printed in an error."""
     try:
         done = subprocess.run(  # noqa: S603 - the deployment's own command, split without a shell
@@ -131,7 +131,7 @@ def _printed(command: str, what: str) -> str:
     return done.stdout[:_LARGEST].decode("ascii", "replace")
 
 
-def _decoded(text: str, what: str) -> tuple[VaultKey, ...]:
+def _decode(text: str, what: str) -> tuple[VaultKey, ...]:
     """Decode keys that are separated by white space or commas."""
     secrets = [_secret(word) for word in re.split(r"[\s,]+", text) if word]
     if not secrets or any(secret is None or len(secret) != 32 for secret in secrets):

@@ -86,7 +86,7 @@ class LocalStore:
             with disk().point("fsync folder of private table"):
                 _sync(path.parent)
 
-    def modified(self, name: str) -> datetime.datetime:
+    def modified_at(self, name: str) -> datetime.datetime:
         """Return the file's time."""
         return datetime.datetime.fromtimestamp((self.root / path_inside(name)).stat().st_mtime, datetime.UTC)
 
@@ -151,14 +151,14 @@ def private_folder(folder: Path, *, root: Path) -> None:
         InputError: everybody can write one, and it cannot, or must not, be closed: it is another user's, or a
             place that all share (``/tmp``).
     """
-    _made(folder)
+    _make(folder)
     below = folder.relative_to(root).parts
     for depth in range(len(below) + 1):
         _close(root.joinpath(*below[:depth]))
-    _ignored(root)
+    _ignore(root)
 
 
-def _ignored(root: Path) -> None:
+def _ignore(root: Path) -> None:
     """Let git ignore all of a vault, this file too; what a crash left empty is written again.
 
     A file that somebody else wrote stays, and so does the root of a repository: see `gitindex` for both.
@@ -171,10 +171,10 @@ def _ignored(root: Path) -> None:
     _clear_parts(root)
 
 
-def _made(folder: Path) -> None:
+def _make(folder: Path) -> None:
     if folder.is_dir():
         return
-    _made(folder.parent)
+    _make(folder.parent)
     with disk().point("make private folder"):
         folder.mkdir(mode=0o700, exist_ok=True)
         folder.chmod(0o700)

@@ -71,7 +71,7 @@ class RemoteStore:
     def read_or_create(self, name: str, data: bytes) -> bytes:
         """Read, or create; where a place cannot create alone, the one who writes last wins."""
         try:
-            if not self.exists(name) and not self._created(self._made(name), data):
+            if not self.exists(name) and not self._create(self._make_folder(name), data):
                 self.fs.invalidate_cache()
         except InputError as error:
             if str(error) != _NOT_EXCLUSIVE:
@@ -106,22 +106,22 @@ class RemoteStore:
         Raises:
             InputError: the place does not offer this, or cannot be written.
         """
-        path = self._made(name)
+        path = self._make_folder(name)
         with disk().point("create remote file"):
-            if not self._created(path, data):
+            if not self._create(path, data):
                 return False
-        if not self._created(path, data):
+        if not self._create(path, data):
             return True
         self.remove(name)
         raise InputError(_NOT_EXCLUSIVE)
 
-    def _made(self, name: str) -> str:
+    def _make_folder(self, name: str) -> str:
         """Return a file's path; its folder is there."""
         path = self._at(name)
         self.fs.makedirs(path.rpartition("/")[0], exist_ok=True)
         return path
 
-    def _created(self, path: str, data: bytes) -> bool:
+    def _create(self, path: str, data: bytes) -> bool:
         try:
             with self.fs.open(path, "xb") as file:
                 file.write(data)
@@ -134,7 +134,7 @@ class RemoteStore:
             problem = f"the vault must be writable, got: {error_words(error)}"
         raise InputError(problem)
 
-    def modified(self, name: str) -> datetime.datetime:
+    def modified_at(self, name: str) -> datetime.datetime:
         """Return the file's time; UTC where the place does not say."""
         time: datetime.datetime = self.fs.modified(self._at(name))
         return time if time.tzinfo else time.replace(tzinfo=datetime.UTC)

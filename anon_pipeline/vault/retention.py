@@ -49,12 +49,12 @@ class Tables:
     def of_partition(self, store: Store) -> list[str]:
         """Return the names that the release just published was made of."""
 
-        def named(name: str) -> str:
+        def name_of(name: str) -> str:
             if _stage(name) == MEASURED:
                 return measured_name(self.release, self.partition)
             return table_name(self.release, str(_stage(name)), partition=self.partition)
 
-        return [name for name in self.of_release(store) if _finished(name) == named(name)]
+        return [name for name in self.of_release(store) if _finished_name(name) == name_of(name)]
 
 
 def retain(store: Store, kept: Retain, tables: Tables, *, now: datetime.datetime) -> int:
@@ -100,7 +100,7 @@ def _tables(store: Store, stages: Sequence[str]) -> list[str]:
     ]
 
 
-def _finished(name: str) -> str:
+def _finished_name(name: str) -> str:
     """Return the name that an unfinished file should have got; of others their own."""
     path = PurePosixPath(name)
     if not is_unfinished(name):
@@ -110,7 +110,7 @@ def _finished(name: str) -> str:
 
 def _stage(name: str) -> str | None:
     """Return the stage of a private table, finished or not; None for another file."""
-    path = PurePosixPath(_finished(name))
+    path = PurePosixPath(_finished_name(name))
     if is_measured(str(path)):
         return MEASURED
     if path.suffix != ".parquet" or len(path.parts) not in (2, 3):
@@ -120,7 +120,7 @@ def _stage(name: str) -> str | None:
 
 def _is_draw(name: str) -> bool:
     """Tell whether a file is the key of a draw, finished or not."""
-    path = PurePosixPath(_finished(name))
+    path = PurePosixPath(_finished_name(name))
     return path.suffix == DRAW and path.parts[1:2] == ("draws",)
 
 
@@ -128,7 +128,7 @@ def _older(store: Store, names: Sequence[str], before: datetime.datetime) -> lis
     found = []
     for name in names:
         try:
-            if store.modified(name) < before:
+            if store.modified_at(name) < before:
                 found.append(name)
         except FileNotFoundError:  # replaced or deleted by another run meanwhile
             continue

@@ -40,7 +40,7 @@ class Store(Protocol):
     def remove(self, name: str) -> None:
         """Remove a file; one that is not there is none."""
 
-    def modified(self, name: str) -> datetime.datetime:
+    def modified_at(self, name: str) -> datetime.datetime:
         """Return when a file was written, with a time zone."""
 
 

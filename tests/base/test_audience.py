@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from anon_pipeline.base.audience import CURATORS, Audience, Number, declaration_of, marked
+from anon_pipeline.base.audience import CURATORS, Audience, Number, declaration_of, number_field
 
 
 def test_a_number_of_the_originals_needs_a_reason_to_be_shown() -> None:
@@ -24,5 +24,5 @@ def test_each_audience_sees_what_the_one_before_sees() -> None:
 
 def test_a_mark_is_read_back_and_what_has_none_is_the_curators() -> None:
     number = Number(("policy",), Audience.PUBLIC)
-    assert declaration_of(marked(number)) is number
+    assert declaration_of(number_field(number)) is number
     assert declaration_of({}) is CURATORS

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from anon_pipeline.catalog.plugins import installed
+from anon_pipeline.catalog.plugins import installed_plugins
 from tests.warm_process import WarmProcess
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -667,5 +667,5 @@ def test_of_two_copies_the_one_that_is_imported_is_listed(
         (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: anon-copy\nVersion: {version}\n")
         (about / "entry_points.txt").write_text("[anon_pipeline.losses]\nmine = copy_of:MINE\n")
         monkeypatch.syspath_prepend(tmp_path / version)
-    assert [one.version for one in installed() if one.name == "anon-copy"] == ["1.0.0"]
+    assert [one.version for one in installed_plugins() if one.name == "anon-copy"] == ["1.0.0"]
     assert metadata.version("anon-copy") == "1.0.0"

@@ -21,8 +21,8 @@ def states(tmp_path: Path, small_policy: Callable[..., Policy]) -> list[State]:
     asked = replace(requested_by(small_policy(dataset="people"), "w1"), budget=None)
     published, failed, _ = (book.open(asked) for _ in range(3))
     book.begin(published, asked, "0123456789")
-    book.published(published, "0123456789")
-    book.failed(failed)
+    book.enter_published(published, "0123456789")
+    book.enter_failed(failed)
     return list(release_states(book.events()).values())
 
 

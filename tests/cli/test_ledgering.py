@@ -64,9 +64,9 @@ def test_list_shows_of_every_release_its_names_digests_k_epsilon_and_state(
     ids = [book.open(asked) for _ in range(4)]
     for release_id in ids[:2]:
         book.begin(release_id, asked, "0123456789" + release_id)
-        book.published(release_id, "0123456789" + release_id)
+        book.enter_published(release_id, "0123456789" + release_id)
     book.withdraw(ids[0])
-    book.failed(ids[2])
+    book.enter_failed(ids[2])
     out = call("ledger", "list")[1]
     cells = [[cell.strip() for cell in line.split("│")[1:-1]] for line in out.splitlines() if "│" in line]
     wanted = [
@@ -146,7 +146,7 @@ def test_close_as_failed_looks_at_the_destination(
 ) -> None:
     monkeypatch.setattr("anon_pipeline.ledger.owner.has_ended", lambda owner: Life.GONE)
     with monkeypatch.context() as patch:
-        patch.setattr(Ledger, "published", lambda *_: None)  # as if it had crashed before
+        patch.setattr(Ledger, "enter_published", lambda *_: None)  # as if it had crashed before
         make_release(policy, Locations.of(tmp_path, {}))
     release_id = book.events()[0].release_id
     assert "give its --policy" in call("ledger", "close", release_id, "--as", "failed")[2]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_pipeline.detectors.normalized import UNEVEN, Characters, normalized
+from anon_pipeline.detectors.normalized import UNEVEN, Characters, normalize
 
 
 @pytest.mark.parametrize(
@@ -35,21 +35,21 @@ from anon_pipeline.detectors.normalized import UNEVEN, Characters, normalized
     ],
 )
 def test_spellings(text: str, same: str) -> None:
-    assert normalized(text) == same
-    assert normalized(text, Characters()) == same
+    assert normalize(text) == same
+    assert normalize(text, Characters()) == same
 
 
 @given(st.text())
 def test_once_is_enough(text: str) -> None:
-    once = normalized(text)
-    assert normalized(once).split() == normalized(normalized(once)).split()
+    once = normalize(text)
+    assert normalize(once).split() == normalize(normalize(once)).split()
 
 
 @given(st.text(st.sampled_from("a1 .@([{<>)]}%40&#6;dotATat\t\n"), max_size=40))
 def test_texts_that_are_not_looked_at_would_not_change(text: str) -> None:
     (uneven,) = pc.match_substring_regex(pa.array([text], pa.large_string()), UNEVEN).to_pylist()
     if not uneven:
-        assert normalized(text).strip() == text.strip()
+        assert normalize(text).strip() == text.strip()
 
 
 @pytest.mark.parametrize(
@@ -57,4 +57,4 @@ def test_texts_that_are_not_looked_at_would_not_change(text: str) -> None:
 )
 def test_long_texts_take_linear_work(text: str) -> None:
     """A quadratic search would not end within the test run."""
-    assert normalized(text * 300_000) is not None
+    assert normalize(text * 300_000) is not None

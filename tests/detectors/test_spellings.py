@@ -48,8 +48,8 @@ def test_a_cell_is_spelled_as_it_is_without_separators_and_without_a_label() -> 
 def test_a_form_is_looked_for_in_the_spelling_that_it_is_written_in() -> None:
     (nhs,) = (one for one in DETECTORS if one.name == "nhs")
     form = next(form for form in nhs.forms if not form.alone)
-    assert Spellings.of("943 476 5919").fitting(form) == ["9434765919"]
-    assert Spellings.of("anna").fitting(form) == []
+    assert Spellings.of("943 476 5919").texts_of_form(form) == ["9434765919"]
+    assert Spellings.of("anna").texts_of_form(form) == []
 
 
 def test_a_few_values_are_short() -> None:

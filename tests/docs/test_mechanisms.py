@@ -19,7 +19,7 @@ from anon_pipeline.perturb.category_law import (
     expected_distance,
     flat_domain,
     hierarchy_domain,
-    kept,
+    keep_probabilities,
 )
 from anon_pipeline.perturb.mechanisms import Noise, cdf, mean_absolute
 from anon_pipeline.policy.categories import MOST_VALUES, PerturbCategories
@@ -100,12 +100,15 @@ def test_each_mechanism_of_categories_has_a_row_with_its_numbers(mechanism: str)
     drawn = [CategoryNoise(mechanism, Fraction(epsilon), domain) for epsilon in (1, 2, 4, 8)]
     (row,) = re.findall(rf"^\| `{mechanism}` \| (.*) \|$", TEXT, re.M)
     _, _, share, far = row.split(" | ")
-    assert share == "; ".join(f"{100 * kept(noise).mean():.0f}" for noise in drawn)
+    assert share == "; ".join(f"{100 * keep_probabilities(noise).mean():.0f}" for noise in drawn)
     assert far == "; ".join(f"{expected_distance(noise).mean():.2f}" for noise in drawn)
 
 
 def test_what_is_said_of_few_values() -> None:
     for size, percent in [(2, 73), (10, 23)]:
         flat = flat_domain([str(value) for value in range(size)])
-        assert round(100 * kept(CategoryNoise("randomized_response", Fraction(1), flat))[0]) == percent
+        assert (
+            round(100 * keep_probabilities(CategoryNoise("randomized_response", Fraction(1), flat))[0])
+            == percent
+        )
     assert "For two values, ε = 1 keeps 73 %; for ten, 23 %" in TEXT

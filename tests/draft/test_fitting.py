@@ -51,7 +51,7 @@ def test_what_the_gate_refuses_is_left_out_with_a_question(monkeypatch: pytest.M
         asked.append(chosen)
         return Rehearsal(("known_columns.diagnosis",), ("diagnosis",)) if len(asked) == 1 else Rehearsal()
 
-    monkeypatch.setattr(fitting, "_rehearsed", refused)
+    monkeypatch.setattr(fitting, "_rehearse", refused)
     found = fit(profile_table(frame), frame, PLACE)
     (left_out,) = [proposal for proposal in found.proposals if proposal.name == "diagnosis"]
     assert left_out.dropped

@@ -263,7 +263,7 @@ def test_on_a_file_alone_they_stay_unmeasured() -> None:
 def test_where_no_draw_leaves_a_record_everybody_counts_as_linked(monkeypatch: pytest.MonkeyPatch) -> None:
     policy = policy_of(noisy=2, confidence=0.9, linking_risk=0.99)
     made = chain(policy, people())
-    monkeypatch.setattr(module.DrawingTable, "released", lambda self, entropy: None)
+    monkeypatch.setattr(module.DrawingTable, "draw_release", lambda self, entropy: None)
     verdict = linking_verdict(evaluate(made.suppressed.frame, policy, originals=made.k_anonymized.frame))
     assert (verdict.status, verdict.value) == (Status.REFUSED, 1.0)
     strict = policy_of(noisy=2, t_closeness={"illness": 0.0}, linking_risk=0.99)  # no class keeps it

@@ -57,7 +57,7 @@ def test_the_mean_is_that_of_many_releases(
         if release is not None:
             given = evidence_from(release, policy, originals=made.k_anonymized.frame)
             attack = known_attack(given, policy) if not shares else attack  # noqa: F821 - of the same table
-            shares.append((attack.realized(given, policy, ["illness"]), len(release)))
+            shares.append((attack.realized_share(given, policy, ["illness"]), len(release)))
     share, weights = np.array(shares).T
     mean, spread = share @ weights / weights.sum(), share.std(ddof=1) / len(share) ** 0.5
     monkeypatch.setattr(module, "_PAIRS", pairs)
@@ -80,7 +80,7 @@ def test_without_noise_it_is_one_record_of_each_cell() -> None:
     found = known_attack(given, policy)
     assert found.over_noise(["illness"]).mean == pytest.approx(cells / len(frame))
     assert found.over_noise(["illness"]).standard_error == 0
-    assert found.realized(given, policy, ["illness"]) == pytest.approx(cells / len(frame))
+    assert found.realized_share(given, policy, ["illness"]) == pytest.approx(cells / len(frame))
 
 
 def test_adult_has_the_numbers_of_the_issue(shared_data: Path) -> None:

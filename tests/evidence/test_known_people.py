@@ -178,7 +178,7 @@ def test_the_mean_is_that_of_many_releases(pairs: int, monkeypatch: pytest.Monke
             attack = known_attack(given, policy) if not shares else attack  # noqa: F821 - of the same table
             people = given.people
             assert people is not None
-            shares.append((attack.realized(given, policy, ["illness"]), len(np.unique(people))))
+            shares.append((attack.realized_share(given, policy, ["illness"]), len(np.unique(people))))
     share, weights = np.array(shares).T
     mean, spread = share @ weights / weights.sum(), share.std(ddof=1) / len(share) ** 0.5
     monkeypatch.setattr(module, "_PAIRS_OF_PEOPLE", pairs)
@@ -213,7 +213,7 @@ def test_without_noise_each_cell_names_one_of_those_with_the_most_records() -> N
         missed[named] *= 1 - 1 / len(named)
     assert (found.standard_error, found.draws) == (0, 0)
     assert found.mean == pytest.approx(float((1 - missed).mean()))
-    assert known_attack(given, policy).realized(given, policy, ["illness"]) == pytest.approx(found.mean)
+    assert known_attack(given, policy).realized_share(given, policy, ["illness"]) == pytest.approx(found.mean)
 
 
 @pytest.mark.parametrize("noise", [False, True])

@@ -85,7 +85,7 @@ def test_people_are_counted_as_suppression_counts_them() -> None:
     kept = np.zeros(len(table.labels))
     entropy = seeded_entropy(1)
     for _ in range(400):
-        values = table.noise.drawn(entropy)
+        values = table.noise.draw_values(entropy)
         counts = confident_people(table, values)
         kept += (counts == 0) | (counts >= policy.anonymize.k)
     assert found.draws > 0

@@ -12,7 +12,7 @@ from anon_pipeline.base.errors import InputError
 from anon_pipeline.encode.codes import CLASS, RECORD
 from anon_pipeline.evidence.evidence import Evidence, evidence_from
 from anon_pipeline.evidence.told_values import (
-    ranked,
+    rank_values,
     spellings,
     told_behind_noise,
     told_by_others,
@@ -103,7 +103,7 @@ def test_people_are_counted(small_policy: Small) -> None:
 
 
 def test_missing_numbers_are_near_no_other() -> None:
-    found = ranked(pd.Series([1.0, None, 2.0, None, 100.0]))
+    found = rank_values(pd.Series([1.0, None, 2.0, None, 100.0]))
     assert found.ranks.tolist() == [0, 3, 1, 3, 2]
     assert found.reach.tolist() == [2, 2, 3, 4]
 

@@ -24,8 +24,8 @@ def kinds(book: Ledger) -> list[tuple[str, str | None]]:
 def test_a_release_is_opened_begun_and_published(book: Ledger, asked: Ask) -> None:
     release_id = book.open(asked(partition="w1"))
     book.begin(release_id, asked(partition="w1"), "digest")
-    book.published(release_id, "digest")
-    book.published(release_id, "digest")
+    book.enter_published(release_id, "digest")
+    book.enter_published(release_id, "digest")
     assert kinds(book) == [("opened", None), ("opened", "digest"), ("published", "digest")]
     event = book.events()[-1]
     assert (event.dataset, event.release, event.partition, event.k) == ("people", "small", "w1", 5)
@@ -37,18 +37,18 @@ def test_a_release_is_opened_begun_and_published(book: Ledger, asked: Ask) -> No
 def test_a_release_whose_writing_has_begun_is_not_failed_by_anybody_else(book: Ledger, asked: Ask) -> None:
     release_id = book.open(asked())
     book.begin(release_id, asked(), "digest")
-    assert not book.failed(release_id)
-    assert book.failed(release_id, begun=True)
+    assert not book.enter_failed(release_id)
+    assert book.enter_failed(release_id, begun=True)
     assert release_states(book.events())[release_id].begun is None
 
 
 def test_a_failed_release_may_be_published_within_the_budget_alone(book: Ledger, asked: Ask) -> None:
     first = book.open(asked("2", 3))
-    book.failed(first)
+    book.enter_failed(first)
     second = book.open(asked("2", 3))
     with pytest.raises(GateRefused, match="spent 2"):
         book.begin(first, asked("2", 3), "digest")
-    book.failed(second)
+    book.enter_failed(second)
     book.begin(first, asked("2", 3), "digest")
     assert release_states(book.events())[first].counts
 
@@ -80,9 +80,9 @@ def test_a_changed_policy_is_another_draw(
     if end in ("begun", "published"):
         book.begin(release_id, asked(epsilon), "digest")
     if end == "published":
-        book.published(release_id, "digest")
+        book.enter_published(release_id, "digest")
     if end == "failed":
-        assert book.failed(release_id)
+        assert book.enter_failed(release_id)
     before = book.events()
     with pytest.raises(GateRefused, match="by another policy") as refused:
         book.begin(release_id, replace(asked(epsilon), policy_digest="other limits"), "digest")
@@ -101,11 +101,11 @@ def test_a_withdrawn_release_is_not_written_again(book: Ledger, asked: Ask) -> N
     with pytest.raises(InputError, match=r"only a published release can be withdrawn, .* is open$"):
         book.withdraw(release_id)
     book.begin(release_id, asked(), "digest")
-    book.published(release_id, "digest")
+    book.enter_published(release_id, "digest")
     book.withdraw(release_id)
     with pytest.raises(GateRefused, match="was withdrawn"):
         book.begin(release_id, asked(), "digest")
-    book.found({"data_digest": "digest", "facts": {"perturbed": {"release_id": release_id}}})
+    book.enter_found({"data_digest": "digest", "facts": {"perturbed": {"release_id": release_id}}})
     assert kinds(book)[-1] == ("withdrawn", "digest")
 
 
@@ -116,13 +116,13 @@ def test_a_manifest_at_the_destination_closes_what_a_crash_left(
     release_id = book.open(asked())
     book.begin(release_id, asked(), "digest")
     if closed:
-        book.failed(release_id, begun=True)  # wrongly: the destination holds it
+        book.enter_failed(release_id, begun=True)  # wrongly: the destination holds it
     manifest = {"data_digest": "digest", "facts": {"perturbed": {"release_id": release_id}}}
     if closed:
         with pytest.raises(InputError, match="has had it as failed since 2026-06-01T12:00:00"):
-            book.found(manifest)
-    assert book.found(manifest)
-    assert book.found(manifest)
+            book.enter_found(manifest)
+    assert book.enter_found(manifest)
+    assert book.enter_found(manifest)
     assert kinds(book)[2 + closed :] == [("published", "digest")]
     assert book.events()[-1].note == ("after failed" if closed else None)
 
@@ -135,14 +135,14 @@ def test_a_manifest_at_the_destination_closes_what_a_crash_left(
 def test_a_manifest_that_says_nothing_enters_nothing(
     book: Ledger, manifest: dict[str, object] | None
 ) -> None:
-    book.found(manifest)
+    book.enter_found(manifest)
     assert book.events() == []
 
 
 def test_an_unknown_release_cannot_be_closed(book: Ledger) -> None:
     with pytest.raises(InputError, match="must know the release"):
-        book.published("f" * 32, "digest")
-    assert not book.failed("f" * 32)
+        book.enter_published("f" * 32, "digest")
+    assert not book.enter_failed("f" * 32)
 
 
 def test_it_knows_what_was_published_and_adds_up_with_what_is_asked(book: Ledger, asked: Ask) -> None:
@@ -154,7 +154,7 @@ def test_it_knows_what_was_published_and_adds_up_with_what_is_asked(book: Ledger
     ):
         ids[name] = release_id = book.open(ask)
         book.begin(release_id, ask, name)
-        book.published(release_id, name)
+        book.enter_published(release_id, name)
         book.withdraw(release_id)
     waiting = book.open(asked())
     book.begin(waiting, asked(), "waiting")

@@ -19,7 +19,7 @@ Ask = Callable[..., Asked]
 def publish(book: Ledger, asked: Asked) -> str:
     release_id = book.open(asked)
     book.begin(release_id, asked, f"digest {release_id}", "rows")
-    book.published(release_id, f"digest {release_id}")
+    book.enter_published(release_id, f"digest {release_id}")
     return release_id
 
 
@@ -53,7 +53,7 @@ def test_open_releases_count_as_spent_until_they_are_closed(book: Ledger, asked:
     ) as refused:
         book.open(asked("2", 3))
     assert "anon-pipeline ledger close ID --as failed" in str(refused.value)
-    assert book.failed(left)
+    assert book.enter_failed(left)
     assert book.open(asked("2", 3))
 
 
@@ -65,7 +65,7 @@ def test_withdrawn_releases_stay_spent(book: Ledger, asked: Ask) -> None:
 
 def test_a_release_that_was_published_once_is_never_given_back(book: Ledger, asked: Ask) -> None:
     published = publish(book, asked("2", 3))
-    assert not book.failed(published, begun=True)
+    assert not book.enter_failed(published, begun=True)
     assert release_states(book.events())[published].counts
     with pytest.raises(GateRefused):
         book.open(asked("2", 3))
@@ -74,7 +74,7 @@ def test_a_release_that_was_published_once_is_never_given_back(book: Ledger, ask
 def test_publishing_the_same_noise_again_spends_nothing_more(book: Ledger, asked: Ask) -> None:
     published = publish(book, asked("2", 2))
     book.begin(published, asked("2", 2), "the same, shuffled anew", "rows")
-    book.published(published, "the same, shuffled anew")
+    book.enter_published(published, "the same, shuffled anew")
     state = release_states(book.events())[published]
     assert (state.last.event, state.last.data_digest) == ("published", "the same, shuffled anew")
     assert [event.event for event in book.events()[2:]] == ["published", "opened", "published"]

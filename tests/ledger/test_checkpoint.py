@@ -38,7 +38,7 @@ def quick(book: Ledger) -> Ledger:
 def publish(book: Ledger, asked: Asked) -> str:
     release_id = book.open(asked)
     book.begin(release_id, asked, f"digest {release_id}", f"rows {release_id}")
-    book.published(release_id, f"digest {release_id}")
+    book.enter_published(release_id, f"digest {release_id}")
     return release_id
 
 
@@ -107,8 +107,8 @@ def test_every_decision_is_as_without_checkpoints(
     ):
         with pytest.raises(GateRefused, match="remaining 0"):
             book.open(asked("0.01", limit, **options))
-    assert not book.failed(first, begun=True)
-    assert book.failed(second)
+    assert not book.enter_failed(first, begun=True)
+    assert book.enter_failed(second)
     with pytest.raises(GateRefused, match=r"spent 1\.3"):
         book.open(asked("0.01", 1.3))
     with pytest.raises(GateRefused, match="with another epsilon"):
@@ -117,7 +117,7 @@ def test_every_decision_is_as_without_checkpoints(
     with pytest.raises(GateRefused, match="was withdrawn"):
         book.begin(third, asked("0.25", dataset="others"), "digest")
     book.begin(first, asked("1", 1.3, partition="w1"), "again", f"rows {first}")
-    book.published(first, "again")
+    book.enter_published(first, "again")
     with pytest.raises(GateRefused, match=r"spent 1\.3"):
         book.open(asked("0.01", 1.3, window=30))
     assert book.verify() is None
@@ -207,7 +207,7 @@ def test_an_old_event_that_a_step_asks_for_is_verified(quick: Ledger, asked: Ask
         f"UPDATE anon_pipeline_events SET event = 'opened', hash = '{forged.digest()}' WHERE seq = 3",
     )
     with pytest.raises(InputError, match="at event 3: must be the event that the checkpoint has seen"):
-        quick.failed(first, begun=True)
+        quick.enter_failed(first, begun=True)
 
 
 def test_an_old_event_that_is_edited_changes_no_sum_and_is_found_by_verify_and_the_next_checkpoint(
@@ -277,7 +277,7 @@ def test_a_checkpoint_is_the_fold_of_its_events_and_survives_its_text(events: li
     read, found = parse_checkpoint(checkpoint_text(checkpoint_of(events))), release_states(events)
     assert checkpoint_text(read) == checkpoint_text(checkpoint_of(events))
     assert dict(read.entries()) == {key: state.entry for key, state in found.items()}
-    assert read.folded(["a", "b", "c", "x"]) == {
+    assert read.earlier(["a", "b", "c", "x"]) == {
         k: (s.published_at, s.begun, s.drawn_at) for k, s in found.items()
     }
     assert [events[seq - 1].hash for seq in read.seq] == read.hash == [s.last.hash for s in found.values()]
@@ -287,7 +287,7 @@ def test_a_checkpoint_is_the_fold_of_its_events_and_survives_its_text(events: li
 def test_folding_on_is_folding_all(events: list[Event], data: st.DataObject) -> None:
     cut = data.draw(st.integers(1, len(events)))
     kept = checkpoint_of(events[:cut])
-    later = release_states(events[cut:], kept.folded(kept.at))
+    later = release_states(events[cut:], kept.earlier(kept.at))
     assert later == {key: state for key, state in release_states(events).items() if key in later}
 
 

@@ -71,10 +71,10 @@ def test_a_draw_stays_spent_whatever_becomes_of_it(book: Ledger, asked: Ask, end
     drawn(book, asked("2", 3))
     if end == "withdrawn":
         book.begin(ID, asked("2", 3), "digest")
-        book.published(ID, "digest")
+        book.enter_published(ID, "digest")
         book.withdraw(ID)
     elif end != "open":
-        assert book.failed(ID)
+        assert book.enter_failed(ID)
         if end == "closed":
             give_up(book)
     with pytest.raises(GateRefused, match="spent 2, requested 2, remaining 1"):
@@ -82,14 +82,14 @@ def test_a_draw_stays_spent_whatever_becomes_of_it(book: Ledger, asked: Ask, end
 
 
 def test_a_release_of_0_1_0_that_failed_gives_back_as_it_did(book: Ledger, asked: Ask) -> None:
-    assert book.failed(book.open(asked("2", 3)))
+    assert book.enter_failed(book.open(asked("2", 3)))
     assert drawn(book, asked("2", 3))
 
 
 def test_a_draw_that_failed_is_opened_again_for_nothing(book: Ledger, asked: Ask) -> None:
     drawn(book, asked("2", 2))
     for _ in range(3):
-        assert book.failed(ID)
+        assert book.enter_failed(ID)
         assert reopen(book, ID, asked("2", 2), DRAW)
     assert kinds(book) == ["drawn", "opened", *["failed", "opened"] * 3]
     assert len(release_states(book.events())) == 1
@@ -100,9 +100,9 @@ def test_a_draw_that_is_published_withdrawn_or_given_up_is_over(book: Ledger, as
     for release_id in ids:
         drawn(book, asked(), release_id)
     book.begin(ids[0], asked(), "digest")
-    book.published(ids[0], "digest")
+    book.enter_published(ids[0], "digest")
     book.begin(ids[1], asked(), "digest")
-    book.published(ids[1], "digest")
+    book.enter_published(ids[1], "digest")
     book.withdraw(ids[1])
     give_up(book, ids[2])
     assert finished_draws(book, [*ids, "f" * 32]) == {*ids[:3]}  # what is unknown may be another ledger's
@@ -141,7 +141,7 @@ def test_noise_that_was_drawn_without_this_ledger_is_booked_when_it_is_written(
 ) -> None:
     book.begin(ID, asked("2", 3), "digest")
     assert kinds(book) == ["drawn", "opened"]
-    assert book.failed(ID, begun=True)
+    assert book.enter_failed(ID, begun=True)
     assert not reopen(book, ID, asked("2", 3), DRAW)  # whose key the ledger has never seen
     with pytest.raises(GateRefused, match="spent 2"):
         drawn(book, asked("2", 3), "b" * 32)
@@ -153,7 +153,7 @@ def test_a_refused_draw_counts_in_its_window(
 ) -> None:
     limited = asked("2", 3, window=7)
     drawn(book, limited)
-    book.failed(ID)
+    book.enter_failed(ID)
     clock.now += timedelta(days=days)
     if fits:
         assert drawn(book, limited, "b" * 32)
@@ -190,7 +190,7 @@ def test_a_checkpoint_knows_the_draws(book: Ledger, asked: Ask, every: int) -> N
     quick = replace(book, every=every)
     for i in range(6):
         drawn(quick, asked("1", 9), f"{i:032x}")
-        quick.failed(f"{i:032x}")
+        quick.enter_failed(f"{i:032x}")
     with pytest.raises(GateRefused, match="spent 6, requested 4, remaining 3"):
         quick.open(asked("4", 9))
     assert finished_draws(quick, [f"{i:032x}" for i in range(7)]) == set()
@@ -202,7 +202,9 @@ def test_the_checkpoint_of_a_ledger_of_0_1_0_reads_as_it_was_written(book: Ledge
     for end in ("published", "failed"):
         release_id = book.open(asked())
         book.begin(release_id, asked(), "digest")
-        book.published(release_id, "digest") if end == "published" else book.failed(release_id, begun=True)
+        book.enter_published(release_id, "digest") if end == "published" else book.enter_failed(
+            release_id, begun=True
+        )
     text = checkpoint_text(checkpoint_of(book.events()))
     assert "drawn" not in text
     assert checkpoint_text(parse_checkpoint(text)) == text
@@ -214,7 +216,7 @@ def test_the_checkpoint_of_a_ledger_of_0_1_0_reads_as_it_was_written(book: Ledge
 
 def test_a_mark_that_is_taken_away_or_put_on_is_found(book: Ledger, asked: Ask) -> None:
     drawn(book, asked("2", 3))
-    book.failed(ID)
+    book.enter_failed(ID)
     with book.store.writing() as connection:
         for trigger in ("UPDATE", "DELETE"):
             if connection.dialect.name == "sqlite":

@@ -58,12 +58,12 @@ def test_a_release_that_went_out_after_it_was_closed_counts_and_is_told(book: Le
     book.begin(release_id, asked("2", 2), "digest")
     closed(book, release_id)
     with pytest.raises(InputError, match=r"has had it as failed .* counts as published now, with ε = 2"):
-        book.published(release_id, "digest")
+        book.enter_published(release_id, "digest")
     state = release_states(book.events())[release_id]
     assert (state.name, state.counts) == ("published, after failed", True)
     with pytest.raises(GateRefused, match="spent 2"):
         book.open(asked("2", 2))
-    book.published(release_id, "digest")  # told once
+    book.enter_published(release_id, "digest")  # told once
 
 
 def test_what_is_at_its_destination_is_not_closed(book: Ledger, asked: Ask) -> None:
@@ -89,33 +89,33 @@ def test_the_second_who_writes_a_release_holds_off_the_first(book: Ledger, asked
     second = book.begin(release_id, asked(), "digest")
     with pytest.raises(GateRefused, match="it is open since"), hold_fence(book, release_id, first):
         raise AssertionError("renamed")
-    assert not book.failed(release_id, begun=True, token=first)
+    assert not book.enter_failed(release_id, begun=True, token=first)
     with hold_fence(book, release_id, second):
         pass
-    book.published(release_id, "digest")
+    book.enter_published(release_id, "digest")
     assert last(book, release_id).event == "published"
 
 
 def test_a_withdrawal_is_not_overtaken_either(book: Ledger, asked: Ask) -> None:
     release_id = book.open(asked())
     book.begin(release_id, asked(), "digest")
-    book.published(release_id, "digest")
+    book.enter_published(release_id, "digest")
     token = book.begin(release_id, asked(), "digest")  # once more
     book.withdraw(release_id)
     with pytest.raises(GateRefused, match="it is withdrawn since"), hold_fence(book, release_id, token):
         raise AssertionError("renamed")
     with pytest.raises(InputError, match="has had it as withdrawn"):
-        book.published(release_id, "digest")
+        book.enter_published(release_id, "digest")
     assert last(book, release_id).note == "after withdrawn"
 
 
 def test_what_failed_by_itself_can_be_published_after_all(book: Ledger, asked: Ask) -> None:
     release_id = book.open(asked("2", 2))
-    book.failed(release_id)
+    book.enter_failed(release_id)
     token = book.begin(release_id, asked("2", 2), "digest")
     with hold_fence(book, release_id, token):
         pass
-    book.published(release_id, "digest")
+    book.enter_published(release_id, "digest")
     assert last(book, release_id).note is None
 
 
@@ -138,7 +138,7 @@ for attempt in range(12):
         with hold_fence(book, release_id, token):
             (folder / release_id).touch()
         time.sleep(chance.random() / 50)
-        book.published(release_id, "digest")
+        book.enter_published(release_id, "digest")
     except GateRefused:
         time.sleep(chance.random() / 50)
 """

@@ -34,7 +34,7 @@ Ask = Callable[..., Asked]
 def publish(book: Ledger, asked: Asked) -> str:
     release_id = book.open(asked)
     book.begin(release_id, asked, "digest")
-    book.published(release_id, "digest")
+    book.enter_published(release_id, "digest")
     return release_id
 
 
@@ -70,7 +70,7 @@ def test_what_is_open_counts_and_what_failed_or_left_the_window_does_not(
     waiting = book.open(of_kind("daily"))
     with pytest.raises(GateRefused, match="one kind of partition"):
         book.open(of_kind("weekly"))
-    book.failed(waiting)
+    book.enter_failed(waiting)
     withdrawn = publish(book, of_kind("weekly"))
     book.withdraw(withdrawn)
     with pytest.raises(GateRefused, match="one kind of partition"):

@@ -41,7 +41,7 @@ try:
         opened += 1
         if opened % 2:
             book.begin(release_id, asked, "digest")
-            book.published(release_id, "digest")
+            book.enter_published(release_id, "digest")
 except GateRefused:
     print(opened, flush=True)
 """
@@ -101,7 +101,7 @@ def test_who_reads_while_another_writes_sees_one_state(
         return found
 
     monkeypatch.setattr(page_module, "events_and_head", interrupted)
-    events, broken = book.verified()
+    events, broken = book.read_and_verify()
     assert (len(events), broken) == (3, None)
     assert len(book.events()) == 5
 
@@ -129,8 +129,8 @@ def test_a_connection_that_drops_before_the_commit_enters_nothing(
     steps: dict[str, Callable[[Ledger], object]] = {
         "open": lambda book: book.open(asked("1", 3)),
         "begin": lambda book: book.begin(release_id, asked("1", 3), "digest"),
-        "published": lambda book: book.published(release_id, "digest"),
-        "failed": lambda book: book.failed(release_id),
+        "published": lambda book: book.enter_published(release_id, "digest"),
+        "failed": lambda book: book.enter_failed(release_id),
     }
     dropping = Ledger(store_at(server.store.engine.url.render_as_string(hide_password=False)))
 

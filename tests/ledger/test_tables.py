@@ -21,7 +21,7 @@ ID, ROWS = "a" * 32, "1" * 64
 
 def publish(book: Ledger, asked: Asked, digest: str = "digest", rows: str | None = ROWS) -> None:
     book.begin(ID, asked, digest, rows)
-    book.published(ID, digest)
+    book.enter_published(ID, digest)
 
 
 def shown(digest: str) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def test_before_it_is_published_nothing_is_out_and_other_rows_may_be_written(
     book: Ledger, asked: Ask
 ) -> None:
     book.begin(ID, asked(), "digest", ROWS)
-    book.failed(ID, begun=True)
+    book.enter_failed(ID, begun=True)
     publish(book, asked(), "other", "2" * 64)
     assert release_states(book.events())[ID].last.rows_digest == "2" * 64
 
@@ -80,10 +80,10 @@ def test_an_entry_without_a_digest_of_rows_allows_the_same_table_alone(book: Led
 
 def test_what_a_crash_kept_from_the_ledger_keeps_its_rows(book: Ledger, asked: Ask) -> None:
     book.begin(ID, asked(), "digest", ROWS)
-    book.found(shown("digest"))  # renamed, and then killed
+    book.enter_found(shown("digest"))  # renamed, and then killed
     assert release_states(book.events())[ID].last.rows_digest == ROWS
     book.begin(ID, asked(), "shuffled", ROWS)
-    book.found(shown("shuffled"))  # the same once more
+    book.enter_found(shown("shuffled"))  # the same once more
     with pytest.raises(GateRefused, match="with the rows that it was published with"):
         book.begin(ID, asked(), "other", "2" * 64)
     publish(book, asked(), "third")
@@ -94,7 +94,7 @@ def test_another_table_at_the_destination_does_not_change_the_rows_that_are_paid
 ) -> None:
     publish(book, asked())
     with pytest.raises(InputError, match="got another table"):
-        book.found(shown("put there by somebody"))
+        book.enter_found(shown("put there by somebody"))
     with pytest.raises(GateRefused, match="with the rows that it was published with"):
         book.begin(ID, asked(), "put there by somebody", "2" * 64)
     publish(book, asked(), "shuffled")
@@ -102,7 +102,7 @@ def test_another_table_at_the_destination_does_not_change_the_rows_that_are_paid
 
 def test_a_table_that_nobody_had_begun_is_found_without_rows(book: Ledger, asked: Ask) -> None:
     book.begin(ID, asked(), "digest", ROWS)
-    book.found(shown("another"))
+    book.enter_found(shown("another"))
     assert release_states(book.events())[ID].last.rows_digest is None
     with pytest.raises(GateRefused):
         book.begin(ID, asked(), "digest", ROWS)
@@ -121,18 +121,18 @@ def test_a_manifest_never_gives_a_published_id_another_table(
         adopt(quick, ID, asked("2", 2), "digest")
     else:  # its manifest is out, by another ledger: entered once
         quick.open(asked("2", 2), release_id=ID, draw="c" * 64)
-        assert quick.failed(ID)
+        assert quick.enter_failed(ID)
         with pytest.raises(InputError, match="has had it as failed"):
-            quick.found(shown("digest"))
+            quick.enter_found(shown("digest"))
     before = quick.events()
     for digest in ("other", "a third"):
         with pytest.raises(InputError, match="The ε was paid for the table with the data_digest digest"):
-            quick.found(shown(digest))
+            quick.enter_found(shown(digest))
         with pytest.raises(InputError, match="Nothing was entered"):
-            quick.published(ID, digest)
+            quick.enter_published(ID, digest)
         with pytest.raises(GateRefused, match="its ε has paid for one table"):
             quick.begin(ID, asked("2", 2), digest, "2" * 64)
-    assert quick.found(shown("digest"))
+    assert quick.enter_found(shown("digest"))
     assert quick.events() == before
 
 
@@ -142,10 +142,10 @@ def test_what_was_begun_once_before_another_table_went_out_is_not_its_table(
 ) -> None:
     quick = replace(book, every=every)
     quick.begin(ID, asked(), "never out", "2" * 64)
-    assert quick.failed(ID, begun=True)
+    assert quick.enter_failed(ID, begun=True)
     publish(quick, asked())
     with pytest.raises(InputError, match="got another table"):
-        quick.found(shown("never out"))
+        quick.enter_found(shown("never out"))
 
 
 @pytest.mark.parametrize("every", [1, 500])
@@ -158,10 +158,10 @@ def test_a_new_order_that_was_not_written_leaves_the_table_before(
     token = quick.begin(ID, asked("2", 2), "shuffled", ROWS)
     again = release_states(quick.events())[ID]
     assert (again.name, again.counts) == ("published, being written again", True)
-    assert not quick.failed(ID, begun=True, token=token)
+    assert not quick.enter_failed(ID, begun=True, token=token)
     with pytest.raises(InputError, match="is not open"):
         close(quick, ID, seen=token, there=lambda: False)
-    quick.found(shown("digest"))
+    quick.enter_found(shown("digest"))
     assert release_states(quick.events())[ID].name == "published"
     with pytest.raises(GateRefused, match="changed while it was being written"), hold_fence(quick, ID, token):
         raise AssertionError("renamed")

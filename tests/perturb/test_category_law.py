@@ -24,7 +24,7 @@ from anon_pipeline.perturb.category_law import (
     expected_distance,
     exponents,
     flat_domain,
-    kept,
+    keep_probabilities,
     level_distances,
     pmf,
     semantic_distances,
@@ -124,7 +124,7 @@ def test_any_tree_keeps_epsilon_and_its_laws_sum_to_one(
     law = pmf(noise)
     assert law.sum(axis=1) == pytest.approx(1)
     assert math.log((law.max(axis=0) / law.min(axis=0)).max()) <= float(epsilon) * (1 + 1e-12) + 1e-12
-    assert kept(noise) == pytest.approx(law.diagonal())
+    assert keep_probabilities(noise) == pytest.approx(law.diagonal())
 
 
 def ancestors(tree: Any, above: tuple[str, ...] = ("*",)) -> Iterator[tuple[str, set[tuple[str, ...]]]]:
@@ -189,7 +189,7 @@ def test_randomized_response_is_warners(size: int) -> None:
     expected = np.full((size, size), 1 / whole)
     np.fill_diagonal(expected, math.exp(1.5) / whole)
     assert pmf(noise) == pytest.approx(expected, rel=1e-12)
-    assert kept(noise) == pytest.approx(math.exp(1.5) / whole)
+    assert keep_probabilities(noise) == pytest.approx(math.exp(1.5) / whole)
     assert expected_distance(noise) == pytest.approx((size - 1) / whole)
 
 

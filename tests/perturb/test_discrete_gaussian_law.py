@@ -13,7 +13,7 @@ from anon_pipeline.perturb import discrete_gaussian_law
 @given(st.integers(1, 500), st.floats(0.05, 6), st.sampled_from([1e-9, 1e-6, 1e-3]))
 @settings(max_examples=40)
 def test_the_profile_is_the_hockey_stick_sum(diameter, epsilon, allowed) -> None:
-    sigma = discrete_gaussian_law.calibrated(np.array([diameter]), epsilon, allowed, most=2**27)[0] / 16
+    sigma = discrete_gaussian_law.calibrate_sigmas(np.array([diameter]), epsilon, allowed, most=2**27)[0] / 16
     z = np.arange(-int(40 * sigma + diameter) - 1, int(40 * sigma + diameter) + 2)
     weights = np.exp(-0.5 * (z / sigma) ** 2)
     one, other = weights / weights.sum(), np.exp(-0.5 * ((z - diameter) / sigma) ** 2) / weights.sum()

@@ -203,6 +203,6 @@ def test_noise_that_is_prepared_once_is_drawn_as_if_prepared_each_time():
     )
     for _ in range(3):
         expected = add_noise(values, classes, noises=noises, entropy=again, bounds=bounds).values
-        assert np.array_equal(prepared.drawn(entropy), expected)
+        assert np.array_equal(prepared.draw_values(entropy), expected)
     assert np.array_equal(values[labels < 0], expected[labels < 0])
-    assert not np.array_equal(prepared.drawn(entropy), expected)
+    assert not np.array_equal(prepared.draw_values(entropy), expected)

@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 import yaml
 
-from anon_pipeline.policy.discriminated import discriminated
+from anon_pipeline.policy.discriminated import discriminate
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.templates import template
 
@@ -71,6 +71,6 @@ def test_each_kind_of_column_is_chosen_by_its_keys(column: Any, right: bool) -> 
 
 def test_null_is_allowed_where_it_was_and_a_choice_of_plain_types_stays() -> None:
     schema = {"anyOf": [{"type": "integer", "ge": 2}, {"type": "null"}]}
-    assert discriminated(schema) == {"if": {"type": "null"}, "else": {"type": "integer", "minimum": 2}}
+    assert discriminate(schema) == {"if": {"type": "null"}, "else": {"type": "integer", "minimum": 2}}
     plain = {"anyOf": [{"type": "integer"}, {"type": "string"}]}
-    assert discriminated(plain) == plain
+    assert discriminate(plain) == plain

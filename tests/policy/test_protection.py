@@ -22,7 +22,7 @@ from anon_pipeline.policy.protection import (
     Effect,
     Protects,
     by_number,
-    ranked,
+    by_rank,
     together,
 )
 
@@ -41,8 +41,8 @@ OPPOSITE = {UP: DOWN, DOWN: UP, SAME: SAME, UNKNOWN: UNKNOWN}
         (LESS_IF_SET, 1e-6, 1e-9, UP),
         (MORE_IF_SET, None, 30, DOWN),
         (MORE_IF_SET, 30, 60, UP),
-        (ranked("a", "b"), "a", "b", UP),
-        (ranked("a", "b"), "a", "c", UNKNOWN),
+        (by_rank("a", "b"), "a", "b", UP),
+        (by_rank("a", "b"), "a", "c", UNKNOWN),
         (PRESENT, None, 0.9, UP),
         (PRESENT, 0.8, 0.9, UNKNOWN),
         (FEWER, (1, 2), (1,), UP),

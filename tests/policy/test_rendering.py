@@ -10,7 +10,7 @@ from dagster.components.testing import create_defs_folder_sandbox
 from anon_pipeline import AnonymizedRelease, load_policy
 from anon_pipeline.base.errors import PolicyError
 from anon_pipeline.policy import parse_policy
-from anon_pipeline.policy.rendering import by_environment, rendered
+from anon_pipeline.policy.rendering import by_environment, render_attributes
 from anon_pipeline.policy.templates import template
 
 DAGSTERS = """
@@ -83,7 +83,7 @@ def test_what_is_not_set_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_the_name_of_a_secret_is_refused(text: str) -> None:
     with pytest.raises(PolicyError, match=r"responsible\.purpose: must not hold a secret, got env\."):
-        rendered({"responsible": {"purpose": text}}, by_environment({}))
+        render_attributes({"responsible": {"purpose": text}}, by_environment({}))
 
 
 @pytest.mark.parametrize(
@@ -100,9 +100,9 @@ def test_the_name_of_a_secret_is_refused(text: str) -> None:
 )
 def test_a_template_gets_nothing_but_variables(text: str) -> None:
     with pytest.raises(PolicyError, match="must be a template that can be rendered, but "):
-        rendered({"name": text}, by_environment({"HIDDEN": "CANARY-7f3a"}))
+        render_attributes({"name": text}, by_environment({"HIDDEN": "CANARY-7f3a"}))
 
 
 def test_texts_without_templates_stay_what_they_are() -> None:
     texts = {"a": ["08", "1, 2", "None", "{% raw %}", "{x}"], "b": {"c": "3.0"}}
-    assert rendered(texts, by_environment({})) == texts
+    assert render_attributes(texts, by_environment({})) == texts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from anon_pipeline.policy.columns import Generalize
 from anon_pipeline.policy.hierarchies import Suppress
 from anon_pipeline.profile.looking import Kind, Seen
-from anon_pipeline.profile.proposals import Proposal, Sure, drop_instead, dropped
+from anon_pipeline.profile.proposals import Proposal, Sure, drop_instead, propose_dropping
 
 SEEN = Seen("x", Kind.CATEGORY, 10)
 
@@ -23,4 +23,4 @@ def test_left_out_with_the_reason_why_it_was_not() -> None:
     found = drop_instead(first, "too many", "which?")
     assert found.document == {"role": "identifier", "action": "drop"}
     assert (found.reason, found.question, found.rows, found.dropped) == ("too many (why)", "which?", (), True)
-    assert dropped(SEEN, "why", Sure.CERTAIN).dropped
+    assert propose_dropping(SEEN, "why", Sure.CERTAIN).dropped

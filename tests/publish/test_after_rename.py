@@ -45,7 +45,7 @@ def test_a_ledger_that_does_not_answer_after_the_rename(
     """The message names what there is to do, and that is true."""
     policy = small_policy(budget={"epsilon": 2})
     with monkeypatch.context() as patch:
-        patch.setattr(Ledger, "published", refuse)
+        patch.setattr(Ledger, "enter_published", refuse)
         with pytest.raises(PublishError, match="is published and in place, in spite of") as raised:
             make_release(policy, places)
     said, state = str(raised.value), only(places)
@@ -122,7 +122,7 @@ def test_without_noise_no_epsilon_is_spoken_of(
         acknowledged=acknowledged("height", "note", share=0.5),
         gate={"attacks": {"known_columns": [{"columns": ["height"], "risk": 1}]}},
     )
-    monkeypatch.setattr(Ledger, "published", refuse)
+    monkeypatch.setattr(Ledger, "enter_published", refuse)
     with pytest.raises(PublishError, match="is published and in place") as raised:
         make_release(policy, places)
     assert "ε" not in str(raised.value)

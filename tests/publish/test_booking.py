@@ -112,7 +112,7 @@ def test_a_crash_between_rename_and_close_is_found_by_the_next_run(
 ) -> None:
     policy = small_policy(budget={"epsilon": 5})
     with monkeypatch.context() as patch:
-        patch.setattr(Ledger, "published", kill)
+        patch.setattr(Ledger, "enter_published", kill)
         assert killed(lambda: make_release(policy, places))
     assert entered(places) == ["drawn", "opened", "opened"]
     crashed = manifest(places)

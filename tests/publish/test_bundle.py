@@ -84,7 +84,7 @@ def test_the_extract_has_this_release_and_its_dataset(project: Make, monkeypatch
     made = project(publish={"to": "out"})
     mine = ledger_of(made).events()
     others = [replace(mine[-1], dataset="others", release_id="f" * 32)]
-    monkeypatch.setattr(Ledger, "verified", lambda self: ([*mine, *others], None))
+    monkeypatch.setattr(Ledger, "read_and_verify", lambda self: ([*mine, *others], None))
     events = [Event(**json.loads(line)) for line in unpacked(packed(made))["ledger.jsonl"].splitlines()]
     assert [event.event for event in events][-1] == "published"
     assert all(event.hash == event.digest() for event in events)
@@ -120,8 +120,8 @@ def test_a_release_that_does_not_verify_is_refused(project: Make) -> None:
 
 def test_a_broken_ledger_is_refused(project: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     made = project(publish={"to": "out"})
-    book, (events, _) = ledger_of(made), ledger_of(made).verified()
-    monkeypatch.setattr(Ledger, "verified", lambda self: (events, Broken(2, "it was edited")))
+    book, (events, _) = ledger_of(made), ledger_of(made).read_and_verify()
+    monkeypatch.setattr(Ledger, "read_and_verify", lambda self: (events, Broken(2, "it was edited")))
     with pytest.raises(InputError, match="broken at event 2"):
         packed(made, ledger=book)
 

@@ -152,7 +152,7 @@ def test_one_that_went_out_and_was_closed_at_another_machine_is_never_silent(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The one window that is left: renamed, not yet entered, and closed by who does not see the folder."""
-    published, blind = Ledger.published, list[Any]()
+    published, blind = Ledger.enter_published, list[Any]()
 
     def closed_first(self: Ledger, *arguments: Any) -> None:
         with monkeypatch.context() as patch:
@@ -160,7 +160,7 @@ def test_one_that_went_out_and_was_closed_at_another_machine_is_never_silent(
             blind.append(world.close("--force"))
         published(self, *arguments)
 
-    monkeypatch.setattr(Ledger, "published", closed_first)
+    monkeypatch.setattr(Ledger, "enter_published", closed_first)
     with pytest.raises(
         PublishError, match=r"is published and in place.* has had it as failed since .* also beyond"
     ):
@@ -178,7 +178,7 @@ def test_a_crash_that_was_closed_wrongly_is_found_by_the_next_run_and_stops_it(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(Ledger, "published", lambda *_: None)  # as if it had crashed before
+        patch.setattr(Ledger, "enter_published", lambda *_: None)  # as if it had crashed before
         world.release()
         patch.setattr("anon_pipeline.publish.booking.is_manifest_of", lambda *_: False)
         assert world.close("--force").exit_code == 0

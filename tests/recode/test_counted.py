@@ -54,7 +54,7 @@ def test_tuples_that_become_one_hold_what_their_records_hold(data: st.DataObject
     columns = [np.array(data.draw(st.lists(st.integers(0, 4), min_size=n, max_size=n))) for _ in range(2)]
     m, sizes = int(into.max()) + 1, np.bincount(labels)
     counted = count_columns([class_histograms(column, labels, m=len(sizes)) for column in columns])
-    merged = counted.merged(sizes, into, m=m)
+    merged = counted.merge(sizes, into, m=m)
     for place, column in enumerate(columns):
         kept = into[labels] >= 0
         want = class_histograms(column[kept], into[labels][kept], m=m)

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from anon_pipeline.policy import Policy
-from anon_pipeline.report.answers import Counted, counted
+from anon_pipeline.report.answers import Counted, counted_subjects
 from anon_pipeline.report.columns import class_sizes
 from anon_pipeline.report.findings import Findings, findings
 from anon_pipeline.report.manifest_data import table_description
@@ -50,14 +50,14 @@ def test_five_sentences(small_policy: Small, small_people: People, making: Makin
 
 def test_people_are_counted_where_the_policy_says_whose_records_they_are(made: Any) -> None:
     said, n = table_description(made.document, made.policy, made.frame), len(made.frame)
-    assert counted(made.policy, said) == Counted("records", n, 240)
+    assert counted_subjects(made.policy, said) == Counted("records", n, 240)
     known = made.policy.model_copy(update={"record_key": "person"})
-    assert counted(known, said) == Counted("people", n, 240)
+    assert counted_subjects(known, said) == Counted("people", n, 240)
     facts = {stage: dict(values) for stage, values in said.facts.items()}
     facts["deidentified"]["people"], facts["suppressed"]["released_people"] = 90, 88
-    assert counted(made.policy, replace(said, facts=facts)) == Counted("people", 88, 90)
+    assert counted_subjects(made.policy, replace(said, facts=facts)) == Counted("people", 88, 90)
     facts["deidentified"]["excess_records"] = 7
-    assert counted(made.policy, replace(said, facts=facts)) == Counted("people", 88, 90, 7)
+    assert counted_subjects(made.policy, replace(said, facts=facts)) == Counted("people", 88, 90, 7)
 
 
 def test_what_is_open_is_said_to_be_open(small_policy: Small, small_people: People, making: Making) -> None:

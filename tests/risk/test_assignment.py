@@ -68,13 +68,13 @@ def test_one_column_is_assigned_at_least_cost_and_exchanges_count_alike(release)
 @settings(max_examples=60)
 @given(one_class(columns=(2, 2)))
 def test_several_columns_are_assigned_at_least_cost(release):
-    from anon_pipeline.risk.assignment import _assigned, _order
+    from anon_pipeline.risk.assignment import _assign, _order
 
     released, own, originals = release
     classes, spans = np.zeros(len(own), np.int64), np.ptp(originals, axis=0)
     scales = np.array([[1 / span if span else 0.0 for span in spans]])
     here, there = _order(released, classes), _order(originals[own], classes)
-    given = _assigned(released[here], originals[own][there], classes, scales, 10)
+    given = _assign(released[here], originals[own][there], classes, scales, 10)
     found = cost(released[here], originals[own][there][given], spans)
     least = min(cost(released, originals[own][list(order)], spans) for order in permutations(range(len(own))))
     assert found == pytest.approx(least, abs=1e-12)

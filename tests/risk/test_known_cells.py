@@ -68,7 +68,7 @@ def test_cells_are_records_of_a_class_with_equal_known_values() -> None:
 def test_guesses_are_those_of_plain_loops(mechanism: str, bounds: tuple[int, int] | None) -> None:
     law, cells = law_of(mechanism, bounds), cells_of(LABELS, CODES)
     rows = np.repeat(np.arange(len(X)), 12)
-    values = law.clamped(X[rows] + np.random.default_rng(0).integers(-2, 3, (len(rows), 2)))
+    values = law.clamp(X[rows] + np.random.default_rng(0).integers(-2, 3, (len(rows), 2)))
     fast = right_guesses(values, rows, cells, Hidden(X, law))
     assert fast.tolist() == pytest.approx([slow(y, row, law) for y, row in zip(values, rows, strict=True)])
     assert 0 < fast.mean() < 1

@@ -99,9 +99,9 @@ def test_chances_are_those_of_plain_loops(
 ) -> None:
     codes, people, x, y = arrays(records)
     law = law_of(x, mechanism, bounds)
-    y = law.clamped(y[:, None].astype(float))[:, 0]
+    y = law.clamp(y[:, None].astype(float))[:, 0]
     made = np.array([chance(*pair, law) > 0 for pair in zip(y, x, strict=True)])
-    y = np.where(made, y, law.clamped(x[:, None].astype(float))[:, 0])  # what the law makes, no other value
+    y = np.where(made, y, law.clamp(x[:, None].astype(float))[:, 0])  # what the law makes, no other value
     assert fast(y, codes, people, x, law).tolist() == pytest.approx(slow(y, codes, people, x, law).tolist())
 
 

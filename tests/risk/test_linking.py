@@ -247,4 +247,4 @@ def test_a_sorted_table_measures_any_release_of_its_records(p):
     table = linking_table(own, originals, labels=labels)
     for rows in (np.arange(30), np.array([3, 4, 17, 29]), rng.permutation(30)[:12]):
         released = originals[own[rows]] + rng.integers(-3, 4, (len(rows), p))
-        assert table.measured(released, rows) == linking_risk(released, own[rows], originals, labels=labels)
+        assert table.measure(released, rows) == linking_risk(released, own[rows], originals, labels=labels)

@@ -103,7 +103,7 @@ def test_every_mechanism_is_guessed_by_its_own_law(mechanism):
     law = NoiseLaw(np.full((6, 1), 40.0), [(0, 40)], (noise,))
     gains = []
     for _ in range(40):
-        released = law.clamped(originals + law.draw(labels, rng))
+        released = law.clamp(originals + law.draw(labels, rng))
         arrays = released, np.arange(60), originals
         found = posterior_risk(*arrays, labels=labels, law=law)
         gains.append(found.attacker_success - linking_risk(*arrays, labels=labels).attacker_success)
@@ -168,7 +168,7 @@ def test_many_equal_classes_are_guessed_as_one_of_them(
     law = NoiseLaw(np.array([[30.0]]), [bounds], (Noise(mechanism, Fraction(1), delta),))
     for _ in range(10):
         x = random.integers(0, 60, (size, 1)).astype(float)
-        y = law.clamped(x + random.integers(-15, 16, (size, 1)))
+        y = law.clamp(x + random.integers(-15, 16, (size, 1)))
         own = np.arange(size)
         one = posterior_risk(y, own, x, labels=np.zeros(size, np.int64), law=law)
         wide = NoiseLaw(np.repeat(law.scales, copies, axis=0), law.bounds, law.drawn)

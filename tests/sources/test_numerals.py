@@ -31,7 +31,7 @@ def test_the_parts_of_numbers() -> None:
     assert found.fraction.to_pylist() == ["50", "", None, "", "5"]
     assert found.exponent.to_pylist() == ["", "", None, "", "e-3"]
     assert found.is_other.tolist() == [False, False, False, True, False]
-    assert found.written("").to_pylist() == ["-1234.500", "7.0", None, "0.0", "0.50e-3"]
+    assert found.write("").to_pylist() == ["-1234.500", "7.0", None, "0.0", "0.50e-3"]
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_a_currency_stands_on_one_side(before: str, number: str, behind: str) ->
         assert found.is_other[0]
     else:
         assert not found.is_other[0]
-        assert float(found.written("")[0].as_py()) == float(wanted) * (-1 if "-" in before else 1)
+        assert float(found.write("")[0].as_py()) == float(wanted) * (-1 if "-" in before else 1)
 
 
 def test_all_kinds_at_once_are_told_apart() -> None:

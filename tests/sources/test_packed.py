@@ -14,7 +14,7 @@ import pytest
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.reading import Held
 from anon_pipeline.policy.files import Limits
-from anon_pipeline.sources.packed import unpacked
+from anon_pipeline.sources.packed import unpack
 
 CANARY = "Quillfeather-4711"
 
@@ -36,7 +36,7 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {"gzip": gzip.compress, "zstd": z
 
 
 def held(data: bytes) -> Held:
-    found = unpacked(Held("data", data), Limits())
+    found = unpack(Held("data", data), Limits())
     assert isinstance(found, Held)
     return found
 
@@ -45,7 +45,7 @@ def held(data: bytes) -> Held:
 def test_what_was_packed_comes_out_whatever_the_name(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "data.csv"
     path.write_bytes(PACKERS[kind](b"a\n007\n" * 100_000))
-    assert unpacked(path, Limits()) == Held("data.csv", b"a\n007\n" * 100_000)
+    assert unpack(path, Limits()) == Held("data.csv", b"a\n007\n" * 100_000)
 
 
 @pytest.mark.parametrize("kind", ["gzip", "zstd"])
@@ -55,7 +55,7 @@ def test_parts_that_were_packed_one_after_the_other_are_one_file(kind: str) -> N
 
 def test_a_plain_file_stays_where_it_is(tmp_path: Path) -> None:
     (tmp_path / "data.gz").write_bytes(b"a\n1\n")
-    assert unpacked(tmp_path / "data.gz", Limits()) == tmp_path / "data.gz"
+    assert unpack(tmp_path / "data.gz", Limits()) == tmp_path / "data.gz"
 
 
 def test_what_macos_and_others_add_to_an_archive_is_no_data() -> None:
@@ -80,9 +80,9 @@ def test_few_bytes_that_would_become_many_are_refused_by_their_limit(kind: str) 
     bomb = Held("data", PACKERS[kind](b"\0" * 10_000_000))
     assert len(bomb.data) < 20_000
     with pytest.raises(InputError, match=r"must keep the limit uncompressed_bytes \(5,000,000\)"):
-        unpacked(bomb, Limits(uncompressed_bytes=5_000_000))
+        unpack(bomb, Limits(uncompressed_bytes=5_000_000))
     with pytest.raises(InputError, match=r"must keep the limit file_bytes \(10\)"):
-        unpacked(bomb, Limits(file_bytes=10))
+        unpack(bomb, Limits(file_bytes=10))
 
 
 def test_an_encrypted_archive_is_refused() -> None:

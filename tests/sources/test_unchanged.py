@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.sources.unchanged import files_in, last_change, unchanged
+from anon_pipeline.sources.unchanged import files_in, last_change, refuse_changes
 
 NAME = "people.csv"
 
@@ -49,21 +49,21 @@ def test_a_change_is_noticed(folder: Path, how: str, whole: bool) -> None:
     changes = folder / "year=2024" / NAME if whole else folder / NAME
     with (
         pytest.raises(InputError, match=r"must not change while it is read, it did\. Run again"),
-        unchanged(folder if whole else changes),
+        refuse_changes(folder if whole else changes),
     ):
         CHANGES[how](changes)
 
 
 def test_files_that_come_are_noticed(folder: Path) -> None:
-    with pytest.raises(InputError, match="must not change"), unchanged(folder):
+    with pytest.raises(InputError, match="must not change"), refuse_changes(folder):
         (folder / "year=2025").mkdir()
         (folder / "year=2025" / NAME).write_text("a\n")
 
 
 def test_what_stays_passes_and_an_error_of_the_reader_is_told_instead(folder: Path) -> None:
-    with unchanged(folder), unchanged(folder / NAME):
+    with refuse_changes(folder), refuse_changes(folder / NAME):
         (folder / NAME).read_text()
-    with pytest.raises(KeyError), unchanged(folder / NAME):
+    with pytest.raises(KeyError), refuse_changes(folder / NAME):
         (folder / NAME).unlink()
         raise KeyError
 

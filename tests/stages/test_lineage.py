@@ -117,7 +117,7 @@ def test_what_lacks_lineage_is_refused_and_what_is_elsewhere_too() -> None:
         assert len(broken_table("raw", frame, whole, where)) == 1
     assert "not known" in broken_table("raw", frame, None, HERE)[0]
     assert "made by raw" in broken_table("suppressed", frame, whole, HERE)[0]
-    assert len(Descent(frame, whole, HERE).broken(frame)) == 2
+    assert len(Descent(frame, whole, HERE).problems(frame)) == 2
 
 
 def test_a_run_in_memory_is_held_to_it_too(

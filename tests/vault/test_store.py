@@ -44,7 +44,7 @@ def test_any_place_keeps_lists_replaces_and_removes(place: str, key: VaultKey, p
     put(vault, "r/b/2026.01.parquet", b"three")
     assert store.names() == ["r/a.parquet", "r/b/2026.01.parquet"]
     assert bytes(vault.read("r/a.parquet")) == b"two"
-    assert store.modified("r/a.parquet").tzinfo is not None
+    assert store.modified_at("r/a.parquet").tzinfo is not None
     store.remove("r/a.parquet")
     store.remove("r/a.parquet")
     assert store.names() == ["r/b/2026.01.parquet"]

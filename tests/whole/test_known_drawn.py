@@ -140,7 +140,7 @@ def test_what_was_drawn_links_what_is_expected() -> None:
     attack = known_attack(evidence(policy, made), policy)
     for seed in range(1, 81):
         release = again(policy, made.k_anonymized, seed)
-        shares.append(attack.realized(evidence(policy, made, release), policy, ["note", "trade"]))
+        shares.append(attack.realized_share(evidence(policy, made, release), policy, ["note", "trade"]))
     error, found = np.std(shares, ddof=1) / len(shares) ** 0.5, attack.over_noise(["note", "trade"])
     assert abs(found.mean - np.mean(shares)) < 4 * (error + found.standard_error)
     assert np.ptp(shares) > 0

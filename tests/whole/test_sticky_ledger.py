@@ -95,7 +95,7 @@ class World:
         places = replace(self.locations, **off) if off else self.locations
         booked, archive = booking(policy, places), self.archive(policy)
         with archive.alone():
-            memory = booked.counted(archive.read(None))
+            memory = booked.only_booked(archive.read(None))
         key = hashing_key(policy, folder=places.sources)
         opened = Opening(booked, draws_of(policy, places, None))
         means = Means(places.hierarchies, key, system_entropy(), opens=opened, memory=memory)
@@ -273,11 +273,11 @@ def test_what_another_ledger_has_booked_is_booked_when_it_is_re_used(world: Worl
         world.release(policy)
     (world.folder / "away.json").rename(world.folder / "out" / "manifest.json")
     opened = Opened(world.book, requested_by(policy, None), world.folder / "out")
-    entered = adopt_releases(opened, policy, world.archive(policy).kept())
+    entered = adopt_releases(opened, policy, world.archive(policy).read_kept())
     assert [(a.release_id, a.epsilon) for a in entered] == [
         (first.manifest["facts"]["perturbed"]["release_id"], "2")
     ]
-    assert adopt_releases(opened, policy, world.archive(policy).kept()) == []
+    assert adopt_releases(opened, policy, world.archive(policy).read_kept()) == []
     world.release(policy)
     assert world.booked() == ["2", "0"]
 
@@ -316,7 +316,7 @@ def test_a_withdrawn_release_was_seen_so_its_noise_is_free(world: World) -> None
 def test_killed_between_rename_and_close(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     policy = world.policy(budget={"epsilon": 2})
     with monkeypatch.context() as patch:
-        patch.setattr(Ledger, "published", kill)
+        patch.setattr(Ledger, "enter_published", kill)
         assert killed(lambda: world.release(policy))
     assert world.rows() == [("opened", "2")]
     world.release(policy)
@@ -347,7 +347,7 @@ def test_noise_of_which_nobody_knows_whether_it_was_published_is_booked_when_it_
         assert killed(lambda: world.release(policy))
     (world.folder / "out").rename(world.folder / "away")
     unwritten = list(release_states(world.book.events()))[1]
-    assert world.book.failed(unwritten, begun=True)
+    assert world.book.enter_failed(unwritten, begun=True)
     world.release(policy)
     assert composition(world)["values_drawn"] == 0
     assert world.rows() == [("published", "2"), ("failed", "2"), ("published", "2")]

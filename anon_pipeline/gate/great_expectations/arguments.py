@@ -55,7 +55,7 @@ def _demands_of(text: str) -> dict[str, Demand]:
     return {demand.name: demand for demand in demands(policy_from(json.loads(text)))}
 
 
-def asked(given: Arguments, expectation: str) -> tuple[Layout, Demand]:
+def demand_of(given: Arguments, expectation: str) -> tuple[Layout, Demand]:
     """Return where a batch has what an expectation is about, and what it demands.
 
     Raises:
@@ -66,7 +66,7 @@ def asked(given: Arguments, expectation: str) -> tuple[Layout, Demand]:
     layout = Layout(described, columns, given["released"], given["hierarchies"])
     found = _demands_of(json.dumps(described))
     if columns:
-        return layout, _wanted(given, expectation)
+        return layout, _find_demand(given, expectation)
     names = [name for name, demand in found.items() if demand.limit.expectation_name == expectation]
     if given["limit_name"] not in names:
         known = ", ".join(names) or "none"
@@ -92,7 +92,7 @@ def _sensitive(name: str) -> str:
     return f"column {name}"
 
 
-def _wanted(given: Arguments, expectation: str) -> Demand:
+def _find_demand(given: Arguments, expectation: str) -> Demand:
     """Return the demand of the limit that has an expectation of this name, with the bound that is given."""
     (limit,) = (limit for limit in LIMITS if limit.expectation_name == expectation)
     of = "" if given.get("column") is None else _sensitive(given["column"])
@@ -114,12 +114,12 @@ def renew(given: Arguments, expectation: str, unknown: list[str]) -> dict[str, A
     if now.get("policy") is None:
         if not set(unknown) >= _ATTACK:
             raise ValueError(f"{rule}. Make its suite with suite_for(policy), and the batch with gate_batch.")
-        now |= {"policy": _attacked(given), "limit_name": given["attack"]}
+        now |= {"policy": _attack_policy(given), "limit_name": given["attack"]}
     warnings.warn(f"{rule}: see suite_for", DeprecationWarning, stacklevel=2)
     return now
 
 
-def _attacked(given: Arguments) -> dict[str, Any]:
+def _attack_policy(given: Arguments) -> dict[str, Any]:
     """Return the policy whose sections were arguments; what is not known is judged as it was realized."""
     stages = {"k": 2, "confidence": None, "gate": _REALIZED} | (given.get("stages") or {})
     return document(

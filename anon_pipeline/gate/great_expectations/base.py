@@ -19,7 +19,7 @@ from great_expectations.render.renderer_configuration import RendererConfigurati
 from great_expectations.validator.metric_configuration import MetricConfiguration
 
 from anon_pipeline.base.errors import InputError, PolicyError
-from anon_pipeline.gate.great_expectations.arguments import asked, renew
+from anon_pipeline.gate.great_expectations.arguments import demand_of, renew
 from anon_pipeline.gate.great_expectations.cases import BatchCase, Layout, case_from
 from anon_pipeline.gate.great_expectations.failures import without_values
 from anon_pipeline.limits.meanings import meaning_of
@@ -31,7 +31,7 @@ _Texts = dict[str, str]
 _SENTENCE = "$limit: $meaning"
 
 
-def needed(description: str) -> Any:
+def needed_field(description: str) -> Any:
     """Declare an argument that must be given where no policy is."""
     return Field(default=None, description=description, needed=True)
 
@@ -82,7 +82,7 @@ class ReleaseExpectation(BatchExpectation):
         return not cls.__name__.lower().startswith("expect")
 
     @classmethod
-    def _needed(cls) -> list[str]:
+    def _needed_names(cls) -> list[str]:
         """Name the arguments that must be given where no policy is."""
         return [name for name, field in cls.__fields__.items() if field.field_info.extra.get("needed")]
 
@@ -90,12 +90,12 @@ class ReleaseExpectation(BatchExpectation):
     def _renew(cls, given: _Dict) -> _Dict:
         """Read the arguments of a suite that was stored by an earlier version."""
         unknown = [name for name in given if name not in cls.__fields__]
-        return renew(given, cls.expectation_type, unknown) if unknown and not cls._needed() else given
+        return renew(given, cls.expectation_type, unknown) if unknown and not cls._needed_names() else given
 
     @root_validator(skip_on_failure=True)
     def _complete(cls, given: _Dict) -> _Dict:
         """Refuse arguments that make no limit, by the rules of a policy."""
-        wanted = cls._needed()
+        wanted = cls._needed_names()
         if given["policy"] is None:
             lacking = [name for name in wanted or ("policy", "limit_name") if given[name] is None]
             if lacking:
@@ -103,7 +103,7 @@ class ReleaseExpectation(BatchExpectation):
         elif more := [name for name in wanted if given[name] is not None and name != "released"]:
             raise ValueError(f"{', '.join(more)}: must be left out beside a policy, which has them")
         try:
-            asked(given, cls.expectation_type)
+            demand_of(given, cls.expectation_type)
         except (InputError, PolicyError) as error:
             raise ValueError(str(error)) from None
         return given
@@ -118,13 +118,13 @@ class ReleaseExpectation(BatchExpectation):
     def get_validation_dependencies(self, *args: Any, **kwargs: Any) -> Any:
         """Ask for the case of the batch, by nothing but the layout: so a suite on one policy shares it."""
         found = super().get_validation_dependencies(*args, **kwargs)
-        layout, _ = asked(self._given(), self.expectation_type)
+        layout, _ = demand_of(self._arguments(), self.expectation_type)
         domain = found.metric_configurations[METRIC].metric_domain_kwargs
         value = {"layout": json.dumps(asdict(layout)), "released": layout.released}
         found.set_metric_configuration(METRIC, MetricConfiguration(METRIC, domain, value))
         return found
 
-    def _given(self) -> _Dict:
+    def _arguments(self) -> _Dict:
         return {name: getattr(self, name) for name in self.success_keys}
 
     def _validate(self, metrics: _Dict, *_: Any, **__: Any) -> _Dict:
@@ -134,26 +134,26 @@ class ReleaseExpectation(BatchExpectation):
         return {"success": judged.status.publishable, "result": {"observed_value": shown}}
 
     def _judge(self, case: BatchCase) -> Verdict:
-        _, demand = asked(self._given(), self.expectation_type)
+        _, demand = demand_of(self._arguments(), self.expectation_type)
         judged = demand.verdict(case)
         if judged.status is Status.UNMEASURED:
             raise InputError(f"{judged.limit} {judged.reason}")
         return judged
 
     @classmethod
-    def _said(cls, kwargs: _Dict) -> _Texts:
+    def _text_parameters(cls, kwargs: _Dict) -> _Texts:
         """Return the parameters of a sentence for people: the limit, what it means, its bound."""
         given = {name: kwargs.get(name, cls.__fields__[name].default) for name in cls.success_keys}
-        _, demand = asked(given, cls.expectation_type)
+        _, demand = demand_of(given, cls.expectation_type)
         told = [] if demand.bound is None else [f"{demand.sense} {demand.bound:g}"]
-        for name in cls._needed() if given["policy"] is None else ():
+        for name in cls._needed_names() if given["policy"] is None else ():
             told.append(f"{name}: {given[name]}".translate(dict.fromkeys(map(ord, "[]'"))))
         meaning = meaning_of(demand.limit, demand.of)
         return {"limit": demand.name, "meaning": f"{meaning} ({'; '.join(told)})" if told else meaning}
 
     @classmethod
     def _prescriptive_template(cls, renderer_configuration: RendererConfiguration) -> RendererConfiguration:
-        for name, value in cls._said(renderer_configuration.kwargs).items():
+        for name, value in cls._text_parameters(renderer_configuration.kwargs).items():
             renderer_configuration.add_param(name=name, param_type=RendererValueType.STRING, value=value)
         renderer_configuration.template_str = _SENTENCE
         return renderer_configuration
@@ -172,5 +172,5 @@ class ReleaseExpectation(BatchExpectation):
             configuration=configuration, result=result, runtime_configuration=runtime_configuration
         )
         styling = (runtime_configuration or {}).get("styling")
-        said = {"template": _SENTENCE, "params": cls._said(shown.kwargs), "styling": styling}
+        said = {"template": _SENTENCE, "params": cls._text_parameters(shown.kwargs), "styling": styling}
         return [RenderedStringTemplateContent(content_block_type="string_template", string_template=said)]

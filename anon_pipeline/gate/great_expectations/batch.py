@@ -79,7 +79,7 @@ def gate_batch(
         people = class_populations(evidence, policy, population)[evidence.classes.labels]
         batch[POPULATION] = _at(behind.own, pd.Series(people), len(batch), rest=-1)
     if memory is not None and PERSON in behind.frame:
-        for name, values in _published(evidence, policy, memory):
+        for name, values in _publications(evidence, policy, memory):
             rest = -1 if name.startswith(MEMBER) else None
             batch[name] = _at(behind.own, values, len(batch), rest=rest)
     return batch
@@ -90,7 +90,7 @@ def _at(rows: NDArray[np.int64], values: pd.Series, n: int, *, rest: Any = None)
     return values.set_axis(rows).reindex(range(n), fill_value=rest).to_numpy()
 
 
-def _published(evidence: Evidence, policy: Policy, memory: Memory) -> Iterator[tuple[str, pd.Series]]:
+def _publications(evidence: Evidence, policy: Policy, memory: Memory) -> Iterator[tuple[str, pd.Series]]:
     """Yield what was published of the people of the release: their classes, and the noise that must stay."""
     behind = require_originals(evidence)
     own = behind.frame.iloc[behind.own].reset_index(drop=True)

@@ -113,13 +113,13 @@ def case_from(frame: pd.DataFrame, layout: Layout) -> BatchCase:
     if not layout.columns:
         policy = _in_order(policy, frame)
     known, rows = _in_batch(policy), released_rows(frame, layout.released)
-    table = _accepted(frame, known, layout.columns)
+    table = _accept(frame, known, layout.columns)
     if layout.columns:
         labels = value_classes(table, list(policy.generalized)).labels
     else:
         labels = class_labels(frame, CLASS, rows)
     noisy = known.model_copy(update={"columns": known.noisy})
-    before = _accepted(frame, noisy, {name: f"{ORIGINAL}{name}" for name in known.noisy})
+    before = _accept(frame, noisy, {name: f"{ORIGINAL}{name}" for name in known.noisy})
     _refuse_gaps(table.loc[rows, [*known.noisy, *known.sensitive]])
     _refuse_gaps(before[labels >= 0].add_prefix(ORIGINAL))
     table[RECORD] = np.arange(len(frame))
@@ -151,7 +151,7 @@ def _in_batch(policy: Policy) -> Policy:
     return policy.model_copy(update={"columns": FrozenMapping(columns)})
 
 
-def _accepted(frame: pd.DataFrame, policy: Policy, columns: dict[str, str]) -> pd.DataFrame:
+def _accept(frame: pd.DataFrame, policy: Policy, columns: dict[str, str]) -> pd.DataFrame:
     """Return the columns of a policy, checked and cast as an input is; ``columns``: see `Layout`."""
     names = list(policy.columns)
     if not names:

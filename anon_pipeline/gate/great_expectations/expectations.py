@@ -14,7 +14,7 @@ from great_expectations.expectations.registry import (
 )
 
 from anon_pipeline.gate.great_expectations.arguments import Count, Name, Names, Share
-from anon_pipeline.gate.great_expectations.base import ReleaseExpectation, needed
+from anon_pipeline.gate.great_expectations.base import ReleaseExpectation, needed_field
 from anon_pipeline.limits.limit import Limit
 from anon_pipeline.limits.meanings import meaning_of
 from anon_pipeline.limits.table import LIMITS
@@ -23,11 +23,13 @@ _Distance = Literal["ordered", "equal", "hierarchical"]
 
 
 class _InClasses(ReleaseExpectation):
-    quasi_identifiers: Names = needed("Generalized columns; equal values, missing ones too, are a class.")
+    quasi_identifiers: Names = needed_field(
+        "Generalized columns; equal values, missing ones too, are a class."
+    )
 
 
 class _OfColumn(_InClasses):
-    column: Name = needed("The sensitive column.")
+    column: Name = needed_field("The sensitive column.")
     distance: _Distance | None = Field(
         None, description="For numbers, or texts in order: ordered; equal is the default; hierarchical."
     )
@@ -44,7 +46,7 @@ class ExpectReleaseToBeKAnonymous(_InClasses):
         Samarati and Sweeney (1998); [methods 3].
     """
 
-    k: Count = needed("Records in the smallest class.")
+    k: Count = needed_field("Records in the smallest class.")
 
 
 class ExpectReleaseToBeTClose(_OfColumn):
@@ -57,8 +59,8 @@ class ExpectReleaseToBeTClose(_OfColumn):
         Li, Li, Venkatasubramanian (2007); [methods 8.2].
     """
 
-    t: Share = needed("Largest distance of a class to the whole batch.")
-    distance: _Distance | None = needed(
+    t: Share = needed_field("Largest distance of a class to the whole batch.")
+    distance: _Distance | None = needed_field(
         "Ordered for numbers, or texts in order; equal for nominal values; hierarchical."
     )
 
@@ -72,18 +74,18 @@ class ExpectReleaseToBeLDiverse(_OfColumn):
         Machanavajjhala et al. (2007); [methods 8.3].
     """
 
-    kind: Literal["distinct", "entropy", "recursive"] = needed(
+    kind: Literal["distinct", "entropy", "recursive"] = needed_field(
         "distinct values; entropy: exp of the entropy; recursive (c, l)."
     )
-    l: float = needed("Well-represented values; whole unless the kind is entropy.")  # noqa: E741 - the field's
+    l: float = needed_field("Well-represented values; whole unless the kind is entropy.")  # noqa: E741 - the field's
     c: float | None = Field(None, description="For recursive (c, l)-diversity, the bound on r₁/(r_l + …).")
 
 
 class ExpectReleaseSuppressionToBeAtMost(ReleaseExpectation):
     """Expect the share of the batch that is not released to be within a limit."""
 
-    released: str | None = needed("Boolean column that is true for released records.")
-    limit: Share = needed("Largest share of suppressed records.")
+    released: str | None = needed_field("Boolean column that is true for released records.")
+    limit: Share = needed_field("Largest share of suppressed records.")
 
 
 class ExpectReleaseLinkingRiskToBeAtMost(ReleaseExpectation):

@@ -73,7 +73,7 @@ class _Units:
         """
         return ~broken_classes(self.constraints, merge_contents(self.contents, labels))
 
-    def blanked(self, columns: Sequence[int], which: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def blank(self, columns: Sequence[int], which: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return what would be released if these columns were blanked in some of the units, (u, q)."""
         rows = self.now.copy()
         for column in columns:
@@ -158,7 +158,7 @@ def _together(units: _Units, rows: NDArray[np.int64], which: NDArray[np.bool_]) 
 
 def _place(units: _Units, columns: Sequence[int]) -> None:
     """Blank these columns in the units that are left, wherever that makes classes that keep everything."""
-    rows = units.blanked(columns, units.state == _LEFT)
+    rows = units.blank(columns, units.state == _LEFT)
     labels = _together(units, rows, np.ones(len(rows), np.bool_))
     good = units.keep(labels)[labels] & (labels >= 0) & (units.state == _LEFT)
     units.now[good] = rows[good]
@@ -167,7 +167,7 @@ def _place(units: _Units, columns: Sequence[int]) -> None:
 
 def _rescue(units: _Units, columns: Sequence[int]) -> None:
     """Blank these columns in units that are left, and in as many classes made so far as that needs."""
-    rows = units.blanked(columns, units.state != _FIXED)
+    rows = units.blank(columns, units.state != _FIXED)
     labels = _together(units, rows, np.ones(len(rows), np.bool_))
     for label in np.flatnonzero(units.keep(labels)).tolist():
         inside = labels == label

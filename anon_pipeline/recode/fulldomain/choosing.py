@@ -34,12 +34,12 @@ def full_domain(task: Task, table: DistinctTuples) -> Choice:
 
 def choose_node(search: Search) -> Choice:
     """Ask the task's recoder for a node, and make the choice that it is."""
-    best, elsewhere = _chosen(search)
+    best, elsewhere = _choose(search)
     found = node_choice(search, best)
     return replace(found, checked=found.checked + elsewhere)
 
 
-def _chosen(search: Search) -> tuple[NodeScore, int]:
+def _choose(search: Search) -> tuple[NodeScore, int]:
     """Ask the task's recoder for a node; and how many nodes it counted outside of the search's own tables."""
     chosen: tuple[NodeScore, int] = import_entry(recoder_of(search.task.recoder).algorithm)(search)
     return chosen
@@ -82,7 +82,7 @@ def _with_cells(search: Search, table: DistinctTuples, found: Choice) -> Choice:
     contents = contents_of_tuples(table, labels)
     kind = cell_loss(task.loss)
     at = list(zip(task.hierarchies, levels, search.source.leaves, strict=True))
-    columns = () if kind is None else _priced(kind, table, blanked, labels, at)
+    columns = () if kind is None else _column_costs(kind, table, blanked, labels, at)
     lookups = [hierarchy.lookups[level] for hierarchy, level, _ in at]
     return replace(
         found,
@@ -97,7 +97,7 @@ def _with_cells(search: Search, table: DistinctTuples, found: Choice) -> Choice:
     )
 
 
-def _priced(
+def _column_costs(
     kind: CellLoss,
     table: DistinctTuples,
     blanked: Blanked,

@@ -85,7 +85,7 @@ def count_part(
     return count_node(node_tables(task, part, costs, limit=limit, fast=False), levels)
 
 
-def _added(parts: Sequence[Kept], limit: int) -> Kept:
+def _add(parts: Sequence[Kept], limit: int) -> Kept:
     """Add up what parts keep; costs only where no more is suppressed than may be."""
     suppressed = sum(part.suppressed for part in parts)
     priced = suppressed <= limit and all(part.sums for part in parts)
@@ -107,9 +107,9 @@ def add_counts(parts: Iterable[NodeCount], *, limit: int) -> NodeCount:
     found = list(parts)
     return NodeCount(
         sum(part.small for part in found),
-        _added([part.whole for part in found], -1),
-        _added([part.lasting for part in found], limit),
-        _added([part.final for part in found], limit),
+        _add([part.whole for part in found], -1),
+        _add([part.lasting for part in found], limit),
+        _add([part.final for part in found], limit),
     )
 
 

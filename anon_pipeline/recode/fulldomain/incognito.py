@@ -32,7 +32,7 @@ class Frequencies(NamedTuple):
     codes: NDArray[np.int64]
     counts: NDArray[np.int64]
 
-    def suppressed(self, k: int) -> int:
+    def suppressed_count(self, k: int) -> int:
         """Count the records in classes below k."""
         return int(self.counts[self.counts < k].sum())
 
@@ -45,7 +45,7 @@ def _frequencies(codes: NDArray[np.int64], counts: NDArray[np.int64]) -> Frequen
     return Frequencies(codes[first], sums)
 
 
-def _generalized(table: Frequencies, maps: Sequence[NDArray[np.int64] | None]) -> Frequencies:
+def _generalize(table: Frequencies, maps: Sequence[NDArray[np.int64] | None]) -> Frequencies:
     """Roll a table up: map the codes of each column that has a map."""
     codes = table.codes.copy()
     for column, mapping in enumerate(maps):
@@ -92,10 +92,10 @@ class _Subset:
         if below:
             _, column, under = min(below)
             maps[column] = _parents(self.hierarchies[column], under[column])
-            return _generalized(self.held[under], maps)
+            return _generalize(self.held[under], maps)
         for column, (hierarchy, level) in enumerate(zip(self.hierarchies, levels, strict=True)):
             maps[column] = hierarchy.lookups[level] if level else None
-        return _generalized(self.base, maps)
+        return _generalize(self.base, maps)
 
     def hold(self, levels: tuple[int, ...], table: Frequencies) -> None:
         """Keep a table for the nodes above, as far as there is room; drop those too low to be of use.
@@ -125,7 +125,7 @@ def _anonymous(subset: _Subset, candidates: NDArray[np.bool_], *, k: int, limit:
         if found[levels]:
             continue
         table = subset.count(levels)
-        if table.suppressed(k) <= limit:
+        if table.suppressed_count(k) <= limit:
             found[tuple(slice(level, None) for level in levels)] = True
         else:
             subset.hold(levels, table)

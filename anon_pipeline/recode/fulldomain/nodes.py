@@ -14,7 +14,7 @@ from anon_pipeline.recode.fulldomain.fast.tables import node_table
 from anon_pipeline.recode.fulldomain.kernels import count_sizes, price
 from anon_pipeline.recode.fulldomain.layout import NodeTables
 from anon_pipeline.recode.fulldomain.node_table import NodeTable
-from anon_pipeline.recode.fulldomain.rolling import parts, rolled
+from anon_pipeline.recode.fulldomain.rolling import parts, roll_up_table
 from anon_pipeline.recode.fulldomain.values import judge, mistakes
 from anon_pipeline.recode.loss import Kept
 
@@ -56,7 +56,7 @@ def _sums(tables: NodeTables, table: NodeTable, kept: NDArray[np.bool_], records
     return tuple(sums)
 
 
-def _kept(
+def _keep(
     tables: NodeTables, table: NodeTable, kept: NDArray[np.bool_], suppressed: int, squares: int
 ) -> tuple[Kept, int]:
     """Say what some classes of a node are worth, and how many labels are mistaken if all are released."""
@@ -78,7 +78,7 @@ def _count_by_cube(tables: NodeTables, cube: Cube) -> NodeCount:
 def count_node(tables: NodeTables, levels: Sequence[int]) -> NodeCount:
     """Count and price the classes of one node; scratch space is overwritten, tables made are kept."""
     if tables.shortcuts is None:
-        return _count_by_table(tables, rolled(tables, tables.whole, levels))
+        return _count_by_table(tables, roll_up_table(tables, tables.whole, levels))
     table = node_table(tables, tables.shortcuts, levels)
     return _count_by_cube(tables, table) if isinstance(table, Cube) else _count_by_table(tables, table)
 
@@ -89,7 +89,7 @@ def _count_by_table(tables: NodeTables, table: NodeTable) -> NodeCount:
     lasting, kept = tables.scratch.kept[0, :m], tables.scratch.kept[1, :m]
     small, _, squares, every = map(int, count_sizes(sizes, tables.rules.k, lasting))
     if not len(tables.least_distinct) or table.histograms is None or small > tables.limit:
-        final, wrong = _kept(tables, table, lasting, small, squares)
+        final, wrong = _keep(tables, table, lasting, small, squares)
         return NodeCount(small, Kept(0, m, every, wrong), final, final)
     for begin, end in parts(m, _JUDGED):
         judge(
@@ -104,6 +104,6 @@ def _count_by_table(tables: NodeTables, table: NodeTable) -> NodeCount:
     for mask in (lasting, kept):
         released = sizes[mask]
         suppressed = tables.records - int(released.sum())
-        found.append(_kept(tables, table, mask, suppressed, int(released @ released)))
+        found.append(_keep(tables, table, mask, suppressed, int(released @ released)))
     (first, wrong), (final, _) = found
     return NodeCount(small, Kept(0, m, every, wrong), first, final)

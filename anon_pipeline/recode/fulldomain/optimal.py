@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from anon_pipeline.recode.fulldomain.cover import Cover, cover, likely
-from anon_pipeline.recode.fulldomain.fast.order import queued
+from anon_pipeline.recode.fulldomain.fast.order import queue_nodes
 from anon_pipeline.recode.fulldomain.scan import Scan
 from anon_pipeline.recode.fulldomain.search import NodeScore, Search, count, no_node_error
 
@@ -57,7 +57,7 @@ def _probe(scan: Scan, known: Cover) -> None:
 def by_promise(scan: Scan, known: Cover) -> Iterator[int]:
     """Give the node that promises to close most open nodes, again and again, until none is open.
 
-    All promises are looked at again after every count; `fast.order.queued` looks at few.
+    All promises are looked at again after every count; `fast.order.queue_nodes` looks at few.
     """
     while True:
         promised = scan.promises(known)
@@ -92,7 +92,7 @@ def optimal(search: Search) -> NodeScore:
     if not known.guess.cells:
         _probe(scan, known)
     plain = search.tables is None or search.tables.shortcuts is None
-    for index in by_promise(scan, known) if plain else queued(scan, known):
+    for index in by_promise(scan, known) if plain else queue_nodes(scan, known):
         scan.look(index)
         scan.learn(known, index)
     if scan.best is None:

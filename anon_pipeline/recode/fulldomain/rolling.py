@@ -21,7 +21,7 @@ def parts(rows: int, of: int) -> list[tuple[int, int]]:
     return [(begin, min(begin + of, rows)) for begin in range(0, rows, of)]
 
 
-def rolled(tables: NodeTables, below: NodeTable, levels: Sequence[int]) -> NodeTable:
+def roll_up_table(tables: NodeTables, below: NodeTable, levels: Sequence[int]) -> NodeTable:
     """Make the table of a node from that of a node below it.
 
     Args:
@@ -47,11 +47,11 @@ def rolled(tables: NodeTables, below: NodeTable, levels: Sequence[int]) -> NodeT
             out,
             (begin, end, found),
         )
-    histograms = None if below.histograms is None else _merged(tables, below, below.histograms, found)
+    histograms = None if below.histograms is None else _merge(tables, below, below.histograms, found)
     return NodeTable(tuple(levels), tables.scratch.keys[:, :found], tables.scratch.sizes[:found], histograms)
 
 
-def _merged(tables: NodeTables, below: NodeTable, histograms: Histograms, found: int) -> Histograms:
+def _merge(tables: NodeTables, below: NodeTable, histograms: Histograms, found: int) -> Histograms:
     """Add up the histograms of the classes that become one, (found) of them."""
     rows, a, entries = len(below.sizes), tables.columns, len(histograms[1])
     first, order = np.empty(found + 1, np.int64), tables.scratch.order[:rows]

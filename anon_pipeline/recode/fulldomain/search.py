@@ -160,7 +160,7 @@ def count(search: Search, index: int) -> NodeCount:
     """Count a node, or remember what it was."""
     if index not in search.counts:
         levels = search.nodes.levels(index)
-        found = _counted(search, levels)
+        found = _count_node(search, levels)
         suppressed = found.final.suppressed
         worst = max(search.units.denominator, (search.units.records + search.units.gone) ** 2 + 1)
         lost = search.units.score(found.final) if suppressed <= search.limit else worst
@@ -170,7 +170,7 @@ def count(search: Search, index: int) -> NodeCount:
     return search.counts[index]
 
 
-def _counted(search: Search, levels: Sequence[int]) -> NodeCount:
+def _count_node(search: Search, levels: Sequence[int]) -> NodeCount:
     """Count a node where its table is."""
     if search.tables is not None:
         return count_node(search.tables, levels)

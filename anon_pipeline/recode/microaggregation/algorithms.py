@@ -38,7 +38,7 @@ def _mdav(space: Space, k: int) -> NDArray[np.int64]:
     return labels
 
 
-def _assigned(space: Space, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+def _assign_rest(space: Space, labels: NDArray[np.int64]) -> NDArray[np.int64]:
     """Put each record without a cluster into the (first) one whose centroid is nearest, (n,)."""
     tree, work, left = space.taxonomies, make_work(space, 1), np.flatnonzero(labels < 0)
     if not len(left):
@@ -74,7 +74,7 @@ def vmdav_clusters(task: Task, space: Space) -> NDArray[np.int64]:
     while state[0] >= k:
         vmdav_rounds(tree, work, growth, k, task.gamma, _rounds(space, int(state[0]), 3 * k))
         space.told(n - int(state[0]))
-    return _assigned(space, labels)
+    return _assign_rest(space, labels)
 
 
 def univariate_clusters(task: Task, space: Space) -> NDArray[np.int64]:

@@ -76,7 +76,7 @@ def _texts(hierarchy: Hierarchy, column: NDArray[np.int64], means: NDArray[np.fl
     return [known.get(text, text) if text is not None else None for text in texts]
 
 
-def _ranked(hierarchy: Hierarchy, means: NDArray[np.float64]) -> list[object]:
+def _values_at(hierarchy: Hierarchy, means: NDArray[np.float64]) -> list[object]:
     """Return the value on the rank nearest to each mean rank, (m,); the lower of two."""
     ranks = np.ceil(means - 0.5)
     return [None if np.isnan(rank) else hierarchy.values[0][int(rank)] for rank in ranks.tolist()]
@@ -107,7 +107,7 @@ def _means(
     return np.where((2 * known >= sizes) & (known >= np.minimum(k, sizes)), means, np.nan)
 
 
-def _coded(found: Sequence[object]) -> tuple[NDArray[np.int64], NDArray[np.object_]]:
+def _code(found: Sequence[object]) -> tuple[NDArray[np.int64], NDArray[np.object_]]:
     """Number values that are written alike alike: codes (m,), values."""
     ranks: dict[str | None, int] = {}
     firsts: list[object] = []
@@ -207,11 +207,11 @@ def release_centroids(
             means = _means(places[space.codes[:, column]], order, starts, k=k)
             clusters.numbers[np.isnan(means), space.numeric.index(column)] = np.nan
             own = space.codes[:, column]
-            found = _ranked(hierarchy, means) if hierarchy.ordered else _texts(hierarchy, own, means)
+            found = _values_at(hierarchy, means) if hierarchy.ordered else _texts(hierarchy, own, means)
         else:
             row = space.nominal.index(column)
             found = _concept_values(hierarchy, tree, row, leaves, clusters.concepts[:, row])
-        ranks, values[column] = _coded(found)
+        ranks, values[column] = _code(found)
         codes[:, column] = ranks[labels]
     errors = _errors((space.numbers, space.categories), tree, clusters, labels)
     return Centroids(codes, tuple(values), errors)

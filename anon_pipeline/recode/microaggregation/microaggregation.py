@@ -37,7 +37,7 @@ def clusters_of(task: Task, space: Space) -> NDArray[np.int64]:
     return labels
 
 
-def _kept(task: Task, records: ByRecord, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _keep(task: Task, records: ByRecord, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Tell which records are released, (n,): those of classes that keep every limit.
 
     Args:
@@ -105,7 +105,7 @@ def microaggregation(task: Task, records: ByRecord) -> Recoding:
     codes = np.empty(space.codes.shape, np.int64)
     codes[space.order] = found.codes
     labels = equivalence_classes(codes).labels
-    kept = _kept(task, records, labels)
+    kept = _keep(task, records, labels)
     codes[~kept] = -1
     return Recoding(
         codes=codes,

@@ -124,7 +124,7 @@ def _taxonomy(hierarchy: Hierarchy, column: NDArray[np.int64]) -> _Taxonomy:
     )
 
 
-def _joined(found: Sequence[_Taxonomy]) -> Taxonomies:
+def _join(found: Sequence[_Taxonomy]) -> Taxonomies:
     """Lay the taxonomies of the columns end to end."""
     heights = np.array([len(x.deltas) for x in found], np.int64)
     nodes = np.cumsum([0, *(len(x.levels) for x in found)]).astype(np.int64)
@@ -173,7 +173,7 @@ def make_space(task: Task, records: ByRecord) -> Space:
         codes=codes,
         numbers=numbers,
         categories=categories,
-        taxonomies=_joined(found),
+        taxonomies=_join(found),
         sensitive=values,
         numeric=numeric,
         nominal=nominal,

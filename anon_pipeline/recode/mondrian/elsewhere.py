@@ -64,7 +64,7 @@ def mondrian_elsewhere(task: Task, counter: EntryCounter, *, most: int) -> Choic
         for hierarchy, own in zip(task.hierarchies, leaves, strict=True)
     ]
     cutter = _Cutter(task, counter, axes, rules_of(task.constraints), most)
-    ranges, contents = _joined(_pieces(cutter, whole), counter.records)
+    ranges, contents = _join(_pieces(cutter, whole), counter.records)
     return choose_parts(task, axes, ranges, contents, leaves)[0]
 
 
@@ -87,13 +87,13 @@ def _pieces(cutter: _Cutter, whole: Part) -> list[_Found]:
             found.append(_uncut(cutter, here))
             continue
         left = cutter.axes[column].positions <= bound
-        low, high = (_narrowed(here, column, side) for side in (left, ~left))
+        low, high = (_narrow(here, column, side) for side in (left, ~left))
         waiting += [high, _Found(None, None, (column, bound, cuts)), low]
         cuts += 1
     return found
 
 
-def _narrowed(part: Part, column: int, allowed: NDArray[np.bool_]) -> Part:
+def _narrow(part: Part, column: int, allowed: NDArray[np.bool_]) -> Part:
     """Keep the leaves of one column that are on one side of a cut."""
     return (*part[:column], part[column] & allowed, *part[column + 1 :])
 
@@ -150,7 +150,7 @@ def _uncut(cutter: _Cutter, part: Part) -> _Found:
     return _Found(ranges, contents, None)
 
 
-def _joined(found: Sequence[_Found], records: int) -> tuple[Ranges, ClassContents]:
+def _join(found: Sequence[_Found], records: int) -> tuple[Ranges, ClassContents]:
     """Lay pieces side by side, with the cuts between them; cuts within a piece come after all of these."""
     pieces = [(one.ranges, one.contents) for one in found if one.ranges is not None]
     number, cuts = len(pieces) - 1, []

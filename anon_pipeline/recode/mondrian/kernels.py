@@ -151,7 +151,7 @@ def _divide(state: State, begin: int, end: int) -> int:
 
 
 @kernel
-def _cut(
+def _cut_class(
     state: State, axes: Axes, rules: Rules, place: tuple[int, int, int], relaxed: bool
 ) -> tuple[int, int]:
     """Cut a class at the first allowable cut, the widest axis first.
@@ -221,7 +221,7 @@ def advance(state: State, axes: Axes, rules: Rules, relaxed: bool, budget: int) 
     pending, begin, found = state.progress[:3]
     while pending > 0 and budget > 0:
         end = state.ends[pending - 1]
-        left, work = _cut(state, axes, rules, (begin, end, budget), relaxed)
+        left, work = _cut_class(state, axes, rules, (begin, end, budget), relaxed)
         budget -= work
         if left == _PAUSE:
             break

@@ -52,7 +52,7 @@ def refuse_broken(constraints: Constraints, whole: ClassContents) -> None:
         raise infeasible_error(constraints, whole, advice=_ADVICE)
 
 
-def _measured(
+def _measure(
     task: Task,
     axes: Sequence[Axis],
     found: Ranges,
@@ -108,7 +108,7 @@ def choose_parts(
         values=values,
         labels=None,
         levels=None,
-        loss=_measured(task, axes, found, released, leaves),
+        loss=_measure(task, axes, found, released, leaves),
         suppressed=0,
     )
     return choice, classes
@@ -157,5 +157,5 @@ def mondrian_by_record(task: Task, records: ByRecord) -> Recoding:
     codes = np.asfortranarray(codes[parts])
     labeled = LOSSES[task.loss].labels
     released = records.contents(equivalence_classes(codes).labels, labeled=labeled)
-    loss = _measured(task, axes, found, released, leaf_counts(table, task.hierarchies))
+    loss = _measure(task, axes, found, released, leaf_counts(table, task.hierarchies))
     return Recoding(codes=codes, values=values, levels=None, loss=loss, suppressed=0, checked=0)

@@ -28,7 +28,7 @@ class NoIdentifiers:
         """Tell whether no detector finds anything; for Pandera, and for whoever asks once more."""
         return not matches(column, self.allow)
 
-    def found(self, column: pd.Series) -> list[str]:
+    def find(self, column: pd.Series) -> list[str]:
         """Say what was found: a line per detector, with the records."""
         words = {detector.name: detector.words for detector in DETECTORS}
         return [
@@ -69,7 +69,7 @@ def describe_identifiers(
         if rule != RULE or name not in rules:
             told.add(line)
             continue
-        found = rules[name].found(frame[name])
+        found = rules[name].find(frame[name])
         kinds |= {f"{name}: {one}" for one in found} or {line}
     last = max(kinds, default=None)
     return sorted(told | {f"{line}{_ADVICE}" if line == last else line for line in kinds})

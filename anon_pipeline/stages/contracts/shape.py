@@ -69,22 +69,22 @@ def broken_rules(frame: pd.DataFrame, contract: Contract) -> set[str]:
         lines.add(f"{TABLE}: column_in_dataframe")
     for name, shape in contract.columns.items():
         for place in [place for place, other in enumerate(got) if other == name]:
-            lines |= {f"{name}: {line}" for line in _broken(frame.iloc[:, place], shape)}
+            lines |= {f"{name}: {line}" for line in _broken_rules(frame.iloc[:, place], shape)}
     return lines
 
 
-def _broken(column: pd.Series, shape: Shape) -> Iterable[str]:
+def _broken_rules(column: pd.Series, shape: Shape) -> Iterable[str]:
     """Yield what a column breaks."""
     if shape.dtype is not None and str(column.dtype) != shape.dtype:
         yield "dtype"
     if not shape.nullable and bool(column.isna().any()):
         yield "not_nullable"
     for rule in shape.rules:
-        if not _kept(rule, column):
+        if not _keeps(rule, column):
             yield rule.name
 
 
-def _kept(rule: Rule, column: pd.Series) -> bool:
+def _keeps(rule: Rule, column: pd.Series) -> bool:
     """Tell whether a column keeps a rule; one that cannot be judged does not."""
     try:
         return rule.holds(column) is True

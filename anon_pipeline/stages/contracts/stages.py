@@ -139,7 +139,7 @@ def deidentified_contract(policy: Policy, hierarchies: Path = Path()) -> Contrac
     for name in policy.released:
         column = policy.columns[name]
         if isinstance(column, Identifier):
-            columns[name] = _replaced(column)
+            columns[name] = _replacement_shape(column)
         else:
             rules = [*_clean(column), *_coarse(name, column, hierarchies)]
             columns[name] = _original(column, rules)
@@ -173,7 +173,7 @@ IS_HASHED = _one(
 )
 
 
-def _replaced(column: Identifier) -> Shape:
+def _replacement_shape(column: Identifier) -> Shape:
     place = IDENTIFIER_ACTIONS[column.action].rule
     return _column(None, [] if place is None else [import_entry(place)], nullable=True)
 
@@ -196,7 +196,7 @@ def k_anonymized_contract(
     for hierarchy in hierarchies:
         means = recoder_of(policy.anonymize.recoder).family.releases == "means"
         cells = policy.anonymize.suppress == "cells"
-        rule = _generalized(hierarchy, levels, means=means, cells=cells)
+        rule = _generalized_rule(hierarchy, levels, means=means, cells=cells)
         columns[hierarchy.column] = _column(None, [rule], nullable=True)
     return Contract({**_ids(RECORD, CLASS), **{name: c for name, c in columns.items() if name != RECORD}})
 
@@ -216,7 +216,9 @@ def _between(hierarchy: Hierarchy, texts: pd.Series) -> bool:
     return bool(((found >= known.min()) & (found <= known.max())).all())
 
 
-def _generalized(hierarchy: Hierarchy, levels: dict[str, int] | None, *, means: bool, cells: bool) -> Rule:
+def _generalized_rule(
+    hierarchy: Hierarchy, levels: dict[str, int] | None, *, means: bool, cells: bool
+) -> Rule:
     chosen = hierarchy.values if levels is None else (hierarchy.values[levels[hierarchy.column]],)
     chosen = (*chosen, hierarchy.values[-1]) if cells else chosen
     allowed = {str(value) for values in chosen for value in values if value is not None}
@@ -275,7 +277,7 @@ def release_contract(policy: Policy, hierarchies: Path = Path()) -> Contract:
     for name in policy.released:
         column = policy.columns[name]
         if isinstance(column, Identifier):
-            columns[name] = _replaced(column)
+            columns[name] = _replacement_shape(column)
         elif isinstance(column, Perturb):
             columns[name] = _column("float64", [_on_grid(column.resolution)], nullable=False)
         elif isinstance(column, PerturbCategories):

@@ -90,8 +90,8 @@ def list_missed_breaks(contract: Contract) -> list[str]:
     Returns:
         One line per judge that let something through; empty if the contract is being judged.
     """
-    own = _missed(broken_rules, contract, _probes(contract, list(contract.columns)))
-    other = _missed(broken_by_pandera, contract, _probes(contract, _of_each_kind(contract), each=1))
+    own = _missed_lines(broken_rules, contract, _probes(contract, list(contract.columns)))
+    other = _missed_lines(broken_by_pandera, contract, _probes(contract, _of_each_kind(contract), each=1))
     return [
         f"{NOT_RUNNING}: {judge} let through {', '.join(missed)}"
         for judge, missed in (("our own", own), ("Pandera's", other))
@@ -99,7 +99,7 @@ def list_missed_breaks(contract: Contract) -> list[str]:
     ]
 
 
-def _missed(
+def _missed_lines(
     broken: Callable[[pd.DataFrame, Contract], set[str]],
     contract: Contract,
     probes: Iterable[tuple[pd.DataFrame, set[str]]],
@@ -147,7 +147,7 @@ def _with_bad_values(
     shapes: Mapping[str, Shape], each: int | None
 ) -> Iterator[tuple[pd.DataFrame, set[str]]]:
     """Yield tables of the values that rules must refuse, one for each column that has any left."""
-    bad = {name: [*_shared(shape.rules, shapes, name, each)] for name, shape in shapes.items()}
+    bad = {name: [*_shares(shape.rules, shapes, name, each)] for name, shape in shapes.items()}
     for turn in range(max(map(len, bad.values()), default=0)):
         now = {name: cases[turn] for name, cases in bad.items() if turn < len(cases)}
         length = max(len(column) for _, column in now.values())
@@ -158,7 +158,7 @@ def _with_bad_values(
         yield pd.DataFrame(table), {f"{name}: {rule.name}" for name, (rule, _) in now.items()}
 
 
-def _shared(
+def _shares(
     rules: Sequence[Rule], shapes: Mapping[str, Shape], name: str, each: int | None
 ) -> Iterator[tuple[Rule, pd.Series]]:
     """Yield what a column's rules must refuse: of rules that others have, too, its part of the values."""

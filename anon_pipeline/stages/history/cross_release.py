@@ -24,7 +24,7 @@ def history(memory: Memory, persons: pd.Series, classes: pd.Series) -> NDArray[n
     Returns:
         A row for each of the m persons of any release; the last column is the release to be published.
     """
-    return _coded(memory, persons, classes)[0]
+    return _history_codes(memory, persons, classes)[0]
 
 
 def histories(memory: Memory, persons: pd.Series, classes: pd.Series) -> NDArray[np.int64]:
@@ -37,11 +37,11 @@ def histories(memory: Memory, persons: pd.Series, classes: pd.Series) -> NDArray
         persons: (n,) of the release to be published, all different.
         classes: (n,) their classes as text.
     """
-    codes, who = _coded(memory, persons, classes)
+    codes, who = _history_codes(memory, persons, classes)
     return codes[who[len(who) - len(persons) :]]
 
 
-def _coded(
+def _history_codes(
     memory: Memory, persons: pd.Series, classes: pd.Series
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the history of every person, and the row there of each member of a release."""

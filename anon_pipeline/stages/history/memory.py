@@ -91,13 +91,13 @@ class Memory:
     @classmethod
     def empty(cls) -> Memory:
         """Return the memory of a release that was never published."""
-        return cls((), _typed({}, MEMBERS), _typed({}, VALUES))
+        return cls((), _typed_frame({}, MEMBERS), _typed_frame({}, VALUES))
 
     def knows(self, digest: str, partition: str | None, release_id: str | None = None) -> bool:
         """Tell whether a table was published as that partition, under that id."""
         return any(past.partition == partition and past.may_be(digest, release_id) for past in self.releases)
 
-    def rehashed(self, key: str) -> Memory:
+    def rehash(self, key: str) -> Memory:
         """Return the memory for persons that are hashed under a column and key.
 
         Raises:
@@ -126,7 +126,7 @@ class Memory:
         return replace(self, values=self.values.assign(release=np.where(booked[release], release, -1)))
 
 
-def _typed(columns: Mapping[str, Any], types: Mapping[str, str]) -> pd.DataFrame:
+def _typed_frame(columns: Mapping[str, Any], types: Mapping[str, str]) -> pd.DataFrame:
     return pd.DataFrame({name: pd.Series(columns.get(name, []), dtype=kind) for name, kind in types.items()})
 
 
@@ -242,7 +242,7 @@ def remember(
     behind = originals.set_index(RECORD).loc[released[RECORD]].reset_index()
     memory, persons = normalize_persons(memory, behind[PERSON])
     classes = class_texts(behind, policy)
-    joined = _typed({"person": persons, "class": classes}, {"person": "str", "class": "str"})
+    joined = _typed_frame({"person": persons, "class": classes}, {"person": "str", "class": "str"})
     current = np.int64(len(memory.releases))
     members = joined.assign(release=current)[list(MEMBERS)]
     before, after = protected_values(policy, noisy_units(behind, policy)), noisy_units(released, policy)

@@ -29,7 +29,7 @@ def to_table(memory: Memory) -> tuple[pd.DataFrame, dict[str, dict[str, Any]]]:
     values = memory.values.assign(release=-2 - memory.values["release"])
     columns = list(VALUES)
     table = pd.concat([members[columns], values[columns]], ignore_index=True)
-    releases = _listed(memory.releases)
+    releases = _lists(memory.releases)
     return table, {
         "memory": {"version": _VERSION, "releases": releases, "key": memory.key, "written": memory.written}
     }
@@ -58,7 +58,7 @@ def from_table(frame: pd.DataFrame, facts: Mapping[str, Mapping[str, Any]]) -> M
     )
 
 
-def _listed(releases: tuple[Past, ...]) -> list[list[str | None]]:
+def _lists(releases: tuple[Past, ...]) -> list[list[str | None]]:
     return [[past.digest, past.partition, past.release_id, past.epsilon] for past in releases]
 
 

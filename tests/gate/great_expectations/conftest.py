@@ -14,7 +14,7 @@ import pytest
 
 from anon_pipeline.base.classes import equivalence_classes
 from anon_pipeline.encode.codes import CLASS, RECORD
-from anon_pipeline.gate.great_expectations.arguments import asked, document
+from anon_pipeline.gate.great_expectations.arguments import demand_of, document
 from anon_pipeline.gate.great_expectations.base import ReleaseExpectation
 from anon_pipeline.gate.great_expectations.cases import BatchCase, case_from
 from anon_pipeline.limits.verdicts import Verdict
@@ -180,7 +180,7 @@ def judge_suite(frame: pd.DataFrame, expectations: Sequence[ReleaseExpectation])
     verdicts = []
     for expectation in expectations:
         given = {name: getattr(expectation, name) for name in expectation.success_keys}
-        layout, demand = asked(given, expectation.expectation_type)
+        layout, demand = demand_of(given, expectation.expectation_type)
         key = json.dumps(asdict(layout))
         if key not in cases:
             cases[key] = case_from(frame, layout)

@@ -23,7 +23,7 @@ from anon_pipeline.gate.great_expectations import (
     ExpectReleaseToBeLDiverse,
     ExpectReleaseToBeTClose,
 )
-from anon_pipeline.gate.great_expectations.arguments import asked
+from anon_pipeline.gate.great_expectations.arguments import demand_of
 from anon_pipeline.gate.great_expectations.base import ReleaseExpectation
 from anon_pipeline.gate.great_expectations.cases import case_from
 from anon_pipeline.limits import table
@@ -229,7 +229,7 @@ def test_no_argument_is_silently_ignored(by_hand: pd.DataFrame) -> None:
         own = set(type(expectation).__fields__) - set(BatchExpectation.__fields__)
         assert set(expectation.success_keys) == own
         given = _Read({key: getattr(expectation, key) for key in own})
-        layout, demand = asked(given, expectation.expectation_type)
+        layout, demand = demand_of(given, expectation.expectation_type)
         assert demand.verdict(case_from(by_hand, layout)).value is not None
         assert own - given.names - {"limit_name"} == set(), name
 

@@ -129,7 +129,7 @@ def test_the_command_line_refuses_and_goes_on_when_told(
     assert call("run", "policy.yaml")[0] == 0
     archive = VaultArchive(policy, Locations.of(tmp_path))
     with archive.alone():
-        memory = archive.kept()
+        memory = archive.read_kept()
         archive.stage(of_version_3(memory, people["person"]))
         archive.commit()
     people.assign(person=people["person"].str.upper() + " ").to_csv(tmp_path / "people.csv", index=False)
@@ -143,7 +143,7 @@ def test_the_command_line_refuses_and_goes_on_when_told(
     assert again == {"release": "small", "releases_before_0_2": 0}
     assert call("run", "policy.yaml")[0] == 0
     with archive.alone():
-        assert archive.kept().members["person"].nunique() == 480
+        assert archive.read_kept().members["person"].nunique() == 480
 
 
 def test_without_a_record_key_there_is_no_memory(call, tmp_path: Path, small_policy: Keeping) -> None:

@@ -163,7 +163,7 @@ def test_the_gate_refuses_noise_that_should_have_stayed(
     from anon_pipeline.stages.persons import memory_key
 
     key = hashing_key(sticky)
-    before = Memory.empty().rehashed(memory_key(sticky, key))
+    before = Memory.empty().rehash(memory_key(sticky, key))
     from pathlib import Path
 
     made = pipeline.run(sticky, labeled(), Means(Path(), key, system_entropy(), memory=before))

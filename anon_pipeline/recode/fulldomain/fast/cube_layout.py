@@ -98,11 +98,11 @@ def cube_layout(
     widths = tuple(tuple(len(own) for own in codes) for codes in present)
     begins = iter(begins_of(prices))
     return CubeLayout(
-        ranks=joined(ranks),
+        ranks=join(ranks),
         ranks_begin=_by_pair(heights, begins_of(ranks)),
-        first_ranks=joined(firsts),
+        first_ranks=join(firsts),
         first_ranks_begin=_by_pair(heights, begins_of(firsts)),
-        costs=joined(prices),
+        costs=join(prices),
         costs_begin=tuple(tuple(next(begins) for _ in range(height)) for height in heights),
         widths=widths,
         code_counts=tuple(
@@ -119,7 +119,7 @@ def cube_layout(
 _NONE: Final = np.zeros(0, np.int64)
 
 
-def joined(arrays: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+def join(arrays: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
     """Put arrays end to end."""
     return np.concatenate([_NONE, *arrays]).astype(np.int64)
 

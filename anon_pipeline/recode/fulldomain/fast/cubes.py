@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.recode.fulldomain.fast.cube_kernels import count_cells, fill, fold, price_cells
-from anon_pipeline.recode.fulldomain.fast.cube_layout import CubeLayout, begins_of, joined
+from anon_pipeline.recode.fulldomain.fast.cube_layout import CubeLayout, begins_of, join
 from anon_pipeline.recode.fulldomain.node_table import KeyField, NodeTable
 
 _RUN: Final = 2**12  # values of neighboring attributes that are looked up together, at most
@@ -109,7 +109,7 @@ def _runs(
         (word, shift, len(moves) - 1, begin)
         for (word, shift, moves), begin in zip(ordered, begins, strict=True)
     ]
-    return np.array(table, np.int64), joined([moves for _, _, moves in ordered])
+    return np.array(table, np.int64), join([moves for _, _, moves in ordered])
 
 
 def fill_cube(layout: CubeLayout, fields: Sequence[KeyField], below: NodeTable, levels: _Levels) -> Cube:

@@ -64,7 +64,7 @@ def next_node(queue: Queue, known: Cover, axes: Axes, floors: NDArray[np.int64],
     return None if index == EMPTY else index
 
 
-def queued(scan: Scan, known: Cover) -> Iterator[int]:
+def queue_nodes(scan: Scan, known: Cover) -> Iterator[int]:
     """Give nodes that promise most, or nearly so, until none is open; sweep when that is faster.
 
     The plain twin is `optimal.by_promise`.

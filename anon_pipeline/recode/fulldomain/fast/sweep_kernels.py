@@ -142,7 +142,7 @@ def count_narrow(sizes, k):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _folded(arena, at, levels, wanted, places):  # type: ignore[no-untyped-def]
+def _fold(arena, at, levels, wanted, places):  # type: ignore[no-untyped-def]
     """Generalize a cube in the arena to the wanted levels, which ``levels`` become.
 
     ``at`` is where the cube begins, and where the arena is free; returns the same of the result.
@@ -180,7 +180,7 @@ def _number_of_cells(widths, levels):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _counted(cube, levels, axes, stands, rules, row):  # type: ignore[no-untyped-def]
+def _count(cube, levels, axes, stands, rules, row):  # type: ignore[no-untyped-def]
     """Count a node, write its row, and close what that rules out; return 0 if its cells overflowed."""
     k, records, limit = rules
     at = 0
@@ -232,11 +232,11 @@ def walk(
     while True:
         # Narrow the sublattice to the nodes to be swept; is there any?
         if corner(stands, axes, order, depth, low, high):
-            at = _folded(arena, at, here, low, places)
+            at = _fold(arena, at, here, low, places)
             if depth == q:
                 # A single node: count its cube.
                 cube = arena[at[0] : at[0] + _number_of_cells(widths, low)]
-                found += _counted(cube, low, axes, stands, rules, rows[found])
+                found += _count(cube, low, axes, stands, rules, rows[found])
             else:
                 # Enter the next attribute: make the cubes of all its levels, each from the one before.
                 attribute = order[depth]
@@ -244,7 +244,7 @@ def walk(
                 cubes[depth, low[attribute]] = at[0]
                 for level in range(low[attribute] + 1, high[attribute] + 1):
                     low[attribute] = level
-                    at = _folded(arena, at, here, low, places)
+                    at = _fold(arena, at, here, low, places)
                     cubes[depth, level] = at[0]
                 frees[depth] = at[1]
                 depth += 1

@@ -20,7 +20,7 @@ from anon_pipeline.recode.fulldomain.fast.cubes import Cube, fill_cube, fold_cub
 from anon_pipeline.recode.fulldomain.fast.shortcuts import CELLS_PER_CLASS, KeptTables, Shortcuts, work_of
 from anon_pipeline.recode.fulldomain.layout import NodeTables
 from anon_pipeline.recode.fulldomain.node_table import NodeTable
-from anon_pipeline.recode.fulldomain.rolling import rolled
+from anon_pipeline.recode.fulldomain.rolling import roll_up_table
 
 _SPREAD: Final = 4  # cells for a class of the table that a cube is filled from, at most
 _STONE: Final = 16  # times fewer cells of a cube that is made on the way
@@ -45,13 +45,13 @@ def node_table(tables: NodeTables, own: Shortcuts, levels: Sequence[int]) -> Nod
     while here.levels != wanted:
         kept.clock += 1
         if isinstance(here, Cube):
-            here = _folded(kept, here, wanted)
+            here = _fold(kept, here, wanted)
         elif cubes is not None and cubes.size(wanted) <= min(
             cubes.most_cells, CELLS_PER_CLASS * len(here.sizes)
         ):
-            here = _filled(tables, kept, cubes, here, wanted)
+            here = _fill(tables, kept, cubes, here, wanted)
         else:
-            here = _stepped(tables, own, here, wanted)
+            here = _step(tables, own, here, wanted)
     return here
 
 
@@ -69,9 +69,7 @@ def node_cube(tables: NodeTables, kept: KeptTables, cubes: CubeLayout, levels: _
     return fill_cube(cubes, tables.key_fields, here, levels)
 
 
-def _filled(
-    tables: NodeTables, kept: KeptTables, cubes: CubeLayout, below: NodeTable, wanted: _Levels
-) -> Cube:
+def _fill(tables: NodeTables, kept: KeptTables, cubes: CubeLayout, below: NodeTable, wanted: _Levels) -> Cube:
     """Make the cube of a node, or of one below it, from a table."""
     cells = min(cubes.most_cells, _SPREAD * len(below.sizes))
     stone = stepping_stone(cubes, below.levels, wanted, cells=cells)
@@ -80,7 +78,7 @@ def _filled(
     return found
 
 
-def _folded(kept: KeptTables, below: Cube, wanted: _Levels) -> Cube:
+def _fold(kept: KeptTables, below: Cube, wanted: _Levels) -> Cube:
     """Make the cube of a node, or of one below it, from a cube; what lies in spare space is not kept."""
     stone = stepping_stone(below.layout, below.levels, wanted, cells=len(below.sizes) // _STONE)
     found = fold_cube(below, stone)
@@ -91,14 +89,14 @@ def _folded(kept: KeptTables, below: Cube, wanted: _Levels) -> Cube:
     return copied
 
 
-def _stepped(tables: NodeTables, own: Shortcuts, here: NodeTable, wanted: _Levels) -> NodeTable:
+def _step(tables: NodeTables, own: Shortcuts, here: NodeTable, wanted: _Levels) -> NodeTable:
     """Roll up a table to a node, or its widest attribute alone where that pays."""
     changed = [j for j, (now, level) in enumerate(zip(here.levels, wanted, strict=True)) if now != level]
     rows, target = len(here.sizes), wanted
     if rows > _STEPPED and len(changed) > 1:
         widest = max(changed, key=partial(_gain, own, here.levels, wanted))
         target = (*here.levels[:widest], wanted[widest], *here.levels[widest + 1 :])
-    found = rolled(tables, here, target)
+    found = roll_up_table(tables, here, target)
     if rows <= _FEW or (target is wanted and 2 * len(found.sizes) >= rows):
         return found
     copied = NodeTable(found.levels, found.keys.copy(), found.sizes.copy(), found.histograms)
