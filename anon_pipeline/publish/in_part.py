@@ -65,7 +65,9 @@ def _in_part(verdict: Verdict, policy: PublicPolicy) -> Verdict:
         return _unmeasured(verdict, _NEEDS_POLICY)
     compared = ", ".join(_uncompared(policy))
     if limit.published.compares_lists and compared and verdict.status is Status.PASSED:
-        return _unmeasured(verdict, f"kept, but values were not compared, of {compared}: {_NEEDS_POLICY}")
+        return _unmeasured(
+            verdict, f"kept as far as checked; the values of {compared} were not compared: {_NEEDS_POLICY}"
+        )
     return verdict
 
 

@@ -117,10 +117,10 @@ def infeasible_error(constraints: Constraints, labels: NDArray[np.int64], *, adv
     records = {name: int(sizes[classes].sum()) for name, classes in against.items()}
     worst = max(records, key=records.__getitem__)
     return InfeasibleError(
-        f"No recoding keeps {_in_words(constraints)}: {worst} stands in the way for more records than the "
+        f"No recoding keeps {_in_words(constraints)}: {worst} fails for more records than the "
         f"{max(0, constraints.max_suppressed):,} that may be suppressed. {advice}",
-        exact=f"{worst} stands in the way for {records[worst]:,} of {len(labels):,} records"
-        f"{_worst(constraints, worst, labels)}.",
+        exact=f"{worst} fails for {records[worst]:,} of {len(labels):,} "
+        f"records{_worst(constraints, worst, labels)}.",
         k=constraints.k,
         reached_k=_reached(_counted(constraints, labels), constraints.max_suppressed),
         suppressed=float(sizes[np.logical_or.reduce(list(against.values()))].sum() / max(1, len(labels))),

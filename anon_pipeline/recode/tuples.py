@@ -49,7 +49,7 @@ def distinct_tuples(codes: NDArray[np.integer], hierarchies: Sequence[Hierarchy]
     ]
     if wrong:
         raise ValueError(
-            f"codes must be leaves of their hierarchy, got others in {', '.join(sorted(wrong))}."
+            f"codes must be leaves of their hierarchy; these columns have others: {', '.join(sorted(wrong))}."
         )
     first, labels, counts = group_rows(codes)
     return DistinctTuples(np.ascontiguousarray(codes[first], np.int64), counts, labels)

@@ -50,7 +50,7 @@ def test_each_stage_is_one_line_with_its_fields_and_the_advice_of_the_version(po
     facts = {"raw": raw(records=CANARY, **{CANARY: 1}), CANARY: {}}
     assert broken(policy, facts, advice=". Make {} again.") == [
         "the facts of a table must be of the stages, got 1 others",
-        "the facts of raw must be what that stage writes, got others: fields that are not known, records. "
+        "the facts of raw must be what that stage writes; these are not: fields that are not known, records. "
         "Make raw again.",
     ]
 

@@ -118,7 +118,7 @@ def test_a_sensitive_column_that_others_know_warns_where_it_links_people(
         report = anonymize(Policy.model_validate({**attributes, **more}), frame).report
         (verdict,) = (one for one in report.verdicts if one.limit == "told_secrets")
         assert verdict.status is wanted
-        said = f"sensitive, and yet known to others, who find people by it: {name}"
+        said = f"sensitive, but known to others, who can find people by it: {name}"
         assert verdict.reason == (said if wanted is Status.WARNED else None)
 
 

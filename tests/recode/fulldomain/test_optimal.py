@@ -117,7 +117,7 @@ def test_nothing_feasible_is_said_by_the_constraint_in_the_way(from_rows: Any) -
             recoder(search)
         text = str(caught.value)
         assert "for 8 of 8 records (its worst class is at 0.625)" in caught.value.exact
-        assert "t_closeness.illness stands in the way for more records than the 3" in text
+        assert "t_closeness.illness fails for more records than the 3" in text
         assert "0.625" not in text
         assert "Relax that limit, raise suppression_limit" in text
 

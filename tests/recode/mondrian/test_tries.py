@@ -225,13 +225,13 @@ def test_the_whole_table_must_keep_the_limits() -> None:
     with pytest.raises(InfeasibleError) as raised:
         mondrian(task, distinct_tuples(task.codes, task.hierarchies))
     assert str(raised.value) == (
-        "No recoding keeps k = 2, entropy l = 2 in income: l_diversity.income stands in the way for more "
+        "No recoding keeps k = 2, entropy l = 2 in income: l_diversity.income fails for more "
         "records than the 1 that may be suppressed. Mondrian suppresses no record, so "
         "the whole table must keep every limit: relax that one, or try a recoder that suppresses. "
         "On a terminal, --show-values says by how much."
     )
     assert raised.value.exact == (
-        "l_diversity.income stands in the way for 4 of 4 records (its worst class has l = 1.755). Largest k "
+        "l_diversity.income fails for 4 of 4 records (its worst class has l = 1.755). Largest k "
         "within the suppression limit: 4. Keeping all limits would suppress 100.00% of the records."
     )
 
