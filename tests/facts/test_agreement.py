@@ -56,10 +56,10 @@ def test_each_stage_is_one_line_with_its_fields_and_the_advice_of_the_version(po
 
 
 def test_only_facts_that_claim_the_policy_must_say_what_it_says(policy: Policy) -> None:
-    assert broken(policy, {"raw": raw(columns=8)})[0].endswith("got others: columns")
+    assert broken(policy, {"raw": raw(columns=8)})[0].endswith("these are not: columns")
     assert broken(policy, {"raw": raw(columns=8, made_by="b" * 64)}) == []
     wrong = {"columns": {}, "composition": {"epsilon_spent": "1"}, "made_by": MADE}
-    assert broken(policy, {"perturbed": wrong})[0].endswith("got others: columns, composition")
+    assert broken(policy, {"perturbed": wrong})[0].endswith("these are not: columns, composition")
 
 
 @pytest.mark.parametrize(("person", "people", "taken"), [(None, None, True), (None, 3, False)])

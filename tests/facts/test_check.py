@@ -141,7 +141,7 @@ def test_messages_name_stages_and_fields(policy: Policy, facts: dict[str, Any]) 
         "the facts of a table must be of the stages, got 1 others\n"
         "the facts of raw must be what that stage writes; these are not: fields that are not known. "
         "Materialize raw again.\n"
-        "the facts of perturbed must be what that stage writes, got others: mechanism. "
+        "the facts of perturbed must be what that stage writes; these are not: mechanism. "
         "Materialize perturbed again."
     )
     for wrong in ([], CANARY, None, {"raw": CANARY}, {"raw": []}):

@@ -142,7 +142,7 @@ def test_a_forged_checkpoint_stops_the_next_step(
     change(kept)
     forged = json.dumps(kept, separators=(",", ":")).replace("'", "''")
     tamper(quick.store, f"UPDATE anon_pipeline_checkpoint SET body = '{forged}'")
-    with pytest.raises(InputError, match="tampered with, at event 6: must name the checkpoint"):
+    with pytest.raises(InputError, match="tampered with, at event 6: does not name the checkpoint"):
         quick.open(asked())
     broken = quick.verify()
     assert broken is not None

@@ -35,7 +35,7 @@ def test_what_stands_in_the_way_is_named_with_what_was_reached() -> None:
     [
         (
             Diversity("distinct", 3),
-            "in the way for 4 of 4 records (its worst class has l = 1)",
+            "fails for 4 of 4 records (its worst class has l = 1)",
         ),
         (Diversity("entropy", 2.5), "(its worst class has l = 1)"),
         (Diversity("recursive", 2, 0.5), "(its worst class has the ratio inf)"),
