@@ -19,7 +19,7 @@ def defs() -> dg.Definitions:
     """Load the releases and put this deployment's resources in the place of the defaults.
 
     Their files are weighed first: Dagster's own reader has no limits.
-    *Materialize all* runs in one process, too: eight processes would take longer to start than to work.
+    *Materialize all* runs in one process, too: a process per step would take longer to start than to work.
     """
     check_defs_below(ROOT / "assets" / "releases")
     releases = with_resources(dg.load_from_defs_folder(path_within_project=ROOT), deployment(ROOT))

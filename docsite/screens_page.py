@@ -24,7 +24,7 @@ CAPTIONS: Final[Mapping[str, str]] = {
     "last week stays where it is.",
     "partitions": "Three weeks are chosen for a backfill of the release `weekly`.",
     "backfilled": "The three weeks are released, each judged by itself.",
-    "phone": "The report beside the release, on a telephone.",
+    "phone": "The report of the release, on a phone.",
 }
 _HEAD: Final = """# What it looks like
 Pictures of Dagster's UI and of a report, on generated data. The browser tests take them while they press the

@@ -2,6 +2,8 @@
 
 The README becomes the home page, `docs/README.md` the list of all documents; other pages keep their names. A
 linked file that is no page is copied as a text, since the site knows no address of the repository.
+
+Decision: docs/adr/0057-the-site-and-its-notebook.md.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ def deployment(root: Path, environ: Mapping[str, str] | None = None) -> dict[str
     }
     name = given.get(_NAMED_BY, "local")
     if name not in places:
-        raise InputError(f"{_NAMED_BY} must be one of {', '.join(places)}, got another name")
+        raise InputError(f"{_NAMED_BY} must be one of {', '.join(places)}")
     locations = Locations.of(root, {**places[name], **given})
     if name == "local" and "ANON_PIPELINE_VAULT" not in given:
         _refuse_old_vault(given.get("DAGSTER_HOME"))

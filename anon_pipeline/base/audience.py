@@ -1,6 +1,8 @@
 """Who may see a number, and what it is computed from: declared once, for every place that shows it.
 
 What nobody declared is the curator's.
+
+Decision: docs/adr/0045-three-audiences.md.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 numba's own cache has two gaps. Processes that compile at once may save the code of two signatures under one
 name; so may one that is killed between two writes, after another version of its module has run. And the code
 of a kernel holds that of the kernels that it calls, but passes for fresh when only their files have changed.
+
+Decision: docs/adr/0030-compiled-code.md.
 """
 
 from __future__ import annotations

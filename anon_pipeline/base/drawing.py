@@ -122,7 +122,7 @@ def axes(
 
 
 def limit_line(paper: Paper, share: float, text: str) -> Iterator[Markup]:
-    """Draw the limit of the risk across a map, and what it is above its right end."""
+    """Draw the limit of the risk across a map, with its label above the right end."""
     y = paper.y(share)
     yield shape("line", class_="limit", x1=paper.left, x2=paper.x(1), y1=y, y2=y)
     yield shape("text", text, class_="limit-text", x=paper.x(1) - 4, y=y - 5, text_anchor="end")

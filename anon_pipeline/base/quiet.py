@@ -1,4 +1,7 @@
-"""What libraries say while personal data is at hand: that they said something and where, but not what."""
+"""What libraries say while personal data is at hand: that they said something and where, but not what.
+
+Decision: docs/adr/0011-what-libraries-say-is-withheld.md.
+"""
 
 from __future__ import annotations
 

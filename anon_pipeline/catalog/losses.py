@@ -10,7 +10,7 @@ from anon_pipeline.catalog.plugins import table_of
 
 _CELLS, _CLASSES = "anon_pipeline.recode.cell_losses", "anon_pipeline.recode.class_losses"
 _ALL = (
-    Loss("precision", "levels gone up, of those there are", "cells", f"{_CELLS}:PRECISION", exact=False),
+    Loss("precision", "share of the available levels used", "cells", f"{_CELLS}:PRECISION", exact=False),
     Loss(
         "granularity",
         "other values that a value now stands for, of all",
@@ -20,7 +20,7 @@ _ALL = (
     ),
     Loss(
         "discernibility",
-        "pairs of records that cannot be told apart, and n for each not released",
+        "indistinguishable pairs of records, plus n per suppressed record",
         "classes",
         f"{_CLASSES}:DISCERNIBILITY",
         exact=False,
@@ -37,7 +37,7 @@ _ALL = (
         unit="records",
         largest=lambda records: records,
     ),
-    Loss("entropy", "bits lost, of those that hiding everything loses", "cells", f"{_CELLS}:ENTROPY"),
+    Loss("entropy", "share of the information lost", "cells", f"{_CELLS}:ENTROPY"),
     Loss(
         "classification",
         "records not released, or with another label (target) than most of their class",

@@ -3,6 +3,8 @@
 A package declares entry points in the groups ``anon_pipeline.limits``, ``.mechanisms``, ``.recoders``,
 ``.sources``, ``.hierarchies`` and ``.losses``: each has the name of an entry, and leads to it. Only packages
 that ``ANON_PIPELINE_PLUGINS`` lists are imported, once per process, before the first table is made.
+
+Decision: docs/adr/0042-plugins.md.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ def _refuse_place(path: Path, release: Path) -> None:
 
     folder = release if release.suffix != ".json" else release.parent
     if path.suffix != ".zip":
-        raise InputError("the bundle must be a file named .zip, got another name")
+        raise InputError("the bundle's file name must end in .zip")
     if path.exists() or path.is_symlink():
         raise InputError(f"{path.name} exists: the bundle must be a new file. Give another name to --to.")
     if path.resolve().is_relative_to(folder.resolve()):

@@ -61,8 +61,8 @@ def _print(found: Comparison) -> None:
             click.echo(change.as_text())
     together = {
         Effect.WEAKENS: "The change weakens protection.",
-        Effect.UNKNOWN: "Whether the change weakens protection cannot be told from the policies alone. "
-        "Counted as weaker (--allow-incomparable lets it pass).",
+        Effect.UNKNOWN: "The policies alone do not show whether the change weakens protection. It counts as "
+        "weaker (--allow-incomparable lets it pass).",
         Effect.STRENGTHENS: "The change strengthens protection.",
         Effect.NEUTRAL: "The change does not weaken protection." if found.changes else "Nothing has changed.",
     }

@@ -36,7 +36,7 @@ _VERDICT = _object(
     {
         "limit": _TEXT,
         "status": _STATUS,
-        "value": {**_NUMBER, "description": "None where it is not told, see SECURITY.md."},
+        "value": {**_NUMBER, "description": "None where it is not published, see SECURITY.md."},
         "bound": _NUMBER,
         "sense": _SENSE,
         "reason": _WORDS,
@@ -104,7 +104,7 @@ _RUN = _object(
     report=_TEXT,
     left={**_list(_TEXT), "description": "What is left of the data, in words."},
     error={**_TEXT, "description": "Why a partition was refused before the gate."},
-    earlier={"type": "integer", "description": "Files of the release before that lie beside it still."},
+    earlier={"type": "integer", "description": "Files of the previous release that are still in the folder."},
     ledger=_WORDS,
 )
 
@@ -325,7 +325,7 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
     "verify": _object(
         {
             "verified": _BIT,
-            "in_part": {**_BIT, "description": "By what is public of its policy, which lies beside it."},
+            "in_part": {**_BIT, "description": "By the public part of its policy, which is stored with it."},
             "verdicts": _list(_VERDICT),
             "unverified": _rows({"path": _TEXT, "why": _TEXT}),
             "warnings": _rows({"text": _TEXT, "section": _TEXT}),

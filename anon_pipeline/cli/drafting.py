@@ -26,7 +26,7 @@ _SHOWN = 5  # values of a column that are shown to whoever asked for them
     "--to",
     "policy_file",
     type=NEW_FILE,
-    help="The policy file to write. Default: beside DATA, named for it.",
+    help="The policy file to write. Default: next to DATA, named after it.",
 )
 @click.option("--name", help="Name of the release. Default: that of DATA's file.")
 @click.option("--yes", "silent", is_flag=True, help="Ask nothing: questions stay in the file.")

@@ -204,7 +204,7 @@ def _tell_dagster(asked: Asked, made: Published | GateReport) -> None:
             else:
                 report_release(asked.policy, asked.locations, asked.partition, made)
     except AnonPipelineError as error:
-        click.echo(f"warning: Dagster was not told of it. {error}", err=True)
+        click.echo(f"warning: Dagster was not notified. {error}", err=True)
 
 
 def _advice(asked: Asked, report: GateReport, progress: Progress) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from anon_pipeline.cli.shared import PRIVATE, echo_json, write_file
 
 @click.command()
 @release_argument
-@policy_option("The policy that made it. Default: what is public of it, which lies beside the release.")
+@policy_option("The policy that made it. Default: its public part, which is stored with the release.")
 @click.option(
     "--internal",
     is_flag=True,
@@ -85,8 +85,8 @@ def report(  # noqa: PLR0913 - the options of a command
 
 
 _IN_PART = (
-    "Made of what is public of its policy, which lies beside the release: values that the policy lists are "
-    "not named."
+    "Made from the public part of its policy, which is stored with the release: values that the policy lists "
+    "are not named."
 )
 
 
@@ -102,9 +102,9 @@ def new_page(path: Path, release: Path) -> Path:
 
     folder = release if release.suffix != ".json" else release.parent
     if path.suffix != ".html":
-        raise InputError("the report must be a file named .html, got another name")
+        raise InputError("the report's file name must end in .html")
     if not path.absolute().parent.is_dir():
-        raise InputError("the report must go to a folder that is there, it is not")
+        raise InputError("the report must go to an existing folder")
     if path.resolve().is_relative_to(folder.resolve()):
         raise InputError("the report must not go to the release's folder: what is there counts as published")
     return path

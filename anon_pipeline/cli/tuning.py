@@ -164,7 +164,7 @@ def _values(text: str | None, option: str, kind: Callable[[str], Value]) -> tupl
         return tuple(kind(part.strip()) for part in text.split(","))
     except ValueError:
         what = {int: "whole numbers", str: "names"}.get(kind, "numbers")  # type: ignore[call-overload]
-        raise InputError(f"{option} must be {what} between commas, got others") from None
+        raise InputError(f"{option} must be {what} between commas") from None
 
 
 def _print(tuning: Tuning, title: str) -> None:

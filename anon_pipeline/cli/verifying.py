@@ -106,8 +106,8 @@ def _policy(file: Path, release: Path) -> Policy:
 
 
 _IN_PART = (
-    "It was checked by what is public of its policy, which lies beside it: what is private of the policy was "
-    "not compared."
+    "It was checked against the public part of its policy, which is stored with it; the private part was not "
+    "compared."
 )
 _MANY = 40  # leaves for one reason, of which only the number is shown
 

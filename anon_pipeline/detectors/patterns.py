@@ -204,6 +204,6 @@ def _significant(valid: int, candidates: int, form: Form) -> bool:
 
 
 def _is_dense(read: dict[int, list[str]], values: int) -> bool:
-    """Tell whether numbers lie so close to each other as those do that are counted on."""
+    """Tell whether the numbers are as dense as a running count."""
     numbers = [int(text) for texts in read.values() for text in texts]
     return max(numbers) - min(numbers) < _DENSE * values

@@ -2,4 +2,6 @@
 
 Belongs here: from a profile to a policy file and the private files that it names. Does not belong here:
 looking at the table (`profile`), asking on a terminal (`cli`).
+
+Decision: docs/adr/0053-a-policy-is-proposed.md.
 """

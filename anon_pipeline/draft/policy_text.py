@@ -119,7 +119,7 @@ def _of_the_source(profile: Profile) -> str:
     if layout.guessed_encoding:
         said += (
             f"\nQUESTION: are letters such as ä, é and ñ right if the file is read as {layout.encoding}? The "
-            "bytes do not tell. If they are wrong, write the name of the encoding in options."
+            "bytes do not show it. If they are wrong, write the name of the encoding in options."
         )
     return said
 
@@ -139,7 +139,7 @@ def _of_the_columns(profile: Profile, fitted: Fitted, place: Place) -> str:
     together = profile.together
     if together is not None:
         names = ", ".join(profile.proposals[j].name for j in together.columns)
-        said += f" Untouched, {names} would tell records apart best (anon-pipeline profile says how far)."
+        said += f" Unchanged, {names} would distinguish records best (anon-pipeline profile says how well)."
     if table_files(fitted.proposals, place):
         said += (
             " Tables of hierarchies name the values of this file: a later file with other values is refused."

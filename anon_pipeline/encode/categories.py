@@ -1,4 +1,7 @@
-"""Perturb columns of categories: their noise, their codes, what is known of the noise before it is drawn."""
+"""Perturb columns of categories: their noise, their codes, what is known of the noise before it is drawn.
+
+Decision: docs/adr/0026-categories-with-noise.md.
+"""
 
 from __future__ import annotations
 

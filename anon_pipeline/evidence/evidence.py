@@ -151,7 +151,7 @@ def people_in(originals: pd.DataFrame, policy: Policy) -> NDArray[np.int64] | No
     if policy.person is None:
         return None
     if PERSON not in originals:
-        raise InputError("the vault must have the persons of its records: materialize deidentified again")
+        raise InputError("the vault must have the people of its records: materialize deidentified again")
     return pd.factorize(originals[PERSON], sort=True)[0].astype(np.int64)
 
 
@@ -177,6 +177,6 @@ def _same(table: pd.DataFrame, originals: Originals, policy: Policy) -> None:
     kept = originals.labels >= 0
     by_value = value_classes(originals.frame, list(policy.generalized)).labels[kept]
     if not same_partition(by_value, pd.factorize(originals.labels[kept])[0]):
-        problems.append("class ids must be those of the generalized values, got others")
+        problems.append("class ids do not match the generalized values")
     if problems:
         raise InputError(problems)

@@ -107,12 +107,12 @@ def _alone(policy: Policy, name: str) -> str:
     rule = f"{name}: must not have half as many different values as {of} or more"
     if not isinstance(column, Coarsened):
         return (
-            f"{rule}, as identifiers do, where most values are drawn as they are. {_LESS}, or set "
-            f"role: identifier with action: drop"
+            f"{rule}, as identifiers do, if the draw keeps most values. {_LESS}, or set role: identifier "
+            "with action: drop"
         )
     more = " more" if column.coarse else ""
     return (
-        f"{rule}: that tells people apart as an identifier does (empty cells do not count). "
+        f"{rule}: that distinguishes people as an identifier does (empty cells do not count). "
         f"{_COARSEN.format('it' + more)}, or set role: identifier with action: drop"
     )
 
@@ -120,8 +120,8 @@ def _alone(policy: Policy, name: str) -> str:
 def _holding_message(policy: Policy, columns: Sequence[str], identifier: str, today: datetime.date) -> str:
     """Say that values of an identifier stand in a released column, and nobody answers for that."""
     return (
-        f"{columns[0]}: must not hold values of the identifier {identifier}, which is left out for whom it "
-        f"names{_unheld(policy, columns, today, just=True)}. Set role: identifier with action: drop, or "
+        f"{columns[0]}: contains values of the identifier {identifier}, which is dropped because it names "
+        f"people{_unheld(policy, columns, today, just=True)}. Set role: identifier with action: drop, or "
         f"{_WAY_OUT.format(_WRITE.format(columns[0], _OWN_SHARE, today))}"
     )
 
@@ -129,10 +129,10 @@ def _holding_message(policy: Policy, columns: Sequence[str], identifier: str, to
 def _free(policy: Policy, columns: Sequence[str], today: datetime.date) -> str:
     """Say that a column holds free text, and nobody answers for it."""
     return (
-        f"{columns[0]}: must not hold texts of three words or more that one of the {_unit(policy)} has, "
-        f"in more than {policy.gate.released_identifiers:.3g} of them: what is written about one person may "
-        f"name them{_unheld(policy, columns, today, just=True)}. Coarsen it by a hierarchy with level, set "
-        f"role: identifier with action: drop, or "
+        f"{columns[0]}: more than {policy.gate.released_identifiers:.3g} of the {_unit(policy)} have a "
+        "text of three or more words that nobody else has; such texts may name "
+        f"people{_unheld(policy, columns, today, just=True)}. Coarsen it by a hierarchy with level, set "
+        "role: identifier with action: drop, or "
         f"{_WAY_OUT.format(_WRITE.format(columns[0], _OWN_SHARE, today))}"
     )
 
@@ -143,17 +143,17 @@ def _unit(policy: Policy) -> str:
 
 def _following_message(policy: Policy, name: str, today: datetime.date) -> str:
     """Say that records can be put together by a column, and nobody answers for that."""
-    one = "whoever finds one record of a person then has all of them"
-    many = "whoever finds one of several people that belong together, as in a household, finds the others"
+    one = "finding one of them then reveals all"
+    many = "finding one person of a group, such as a household, then reveals the others"
     known = policy.person is None and policy.record_key is not None
     unsaid = policy.person is None and policy.record_key is None
-    people = ", and say under person whose records they are, if a person has several" if unsaid else ""
+    people = ", and set person, if a person has several records" if unsaid else ""
     follows = many if known else f"{one}; if each record is of another person, {many}" if unsaid else one
     return (
-        f"{name}: records with equal values must not agree in the quasi-identifiers more than by chance, as "
-        f"{'those of a household' if known else 'those of one person'} do: {follows}"
-        f"{_unheld(policy, [name], today, just=True)}. {_way_out(policy, name)}, set role: identifier with "
-        f"action: drop{people}, or, if it is about groups and not about people, add "
+        f"{name}: records with the same value agree in their quasi-identifiers more often than by chance, as "
+        f"{'those of a household' if known else 'those of one person'} do: "
+        f"{follows}{_unheld(policy, [name], today, just=True)}. {_way_out(policy, name)}, set role: "
+        f"identifier with action: drop{people}, or, if it is about groups and not about people, add "
         f"{_WRITE.format(name, _OWN_SHARE, today)}"
     )
 
@@ -161,9 +161,9 @@ def _following_message(policy: Policy, name: str, today: datetime.date) -> str:
 def _name_message(policy: Policy, columns: Sequence[str], said: str, today: datetime.date) -> str:
     """Say that the names of columns say identifier, and nobody answers for them."""
     return (
-        f"{', '.join(columns)}: must not be released: by its name it holds {said}"
-        f"{_unheld(policy, columns, today, just=True)}. Set role: identifier with action: drop. "
-        f"{_way_out(policy, columns[0])}; or, if it holds something else, say so and add "
+        f"{', '.join(columns)}: must not be released: its name says that it holds "
+        f"{said}{_unheld(policy, columns, today, just=True)}. Set role: identifier with action: drop. "
+        f"{_way_out(policy, columns[0])}; or, if it holds something else, acknowledge it: add "
         f"{_WRITE.format(', '.join(columns), _OWN_SHARE, today)}"
     )
 

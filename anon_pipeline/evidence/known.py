@@ -2,6 +2,8 @@
 
 The releases that the noise could have made are drawn once, and serve all sets of known columns. What costs
 much is bounded: of large cells that no noise lets be told apart a bound stands in, of others a sample.
+
+Decision: docs/adr/0062-drawn-categories-with-everything-else.md.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def expected_of_category(evidence: Evidence, policy: Policy, name: str) -> Expec
 
 
 def foreseen_of_category(frame: pd.DataFrame, policy: Policy, name: str) -> float:
-    """Return the same before anything is drawn: it does not depend on what is.
+    """Return the expected share before the draw; it does not depend on the drawn values.
 
     Args:
         frame: (n, columns) the table of `k_anonymized`.

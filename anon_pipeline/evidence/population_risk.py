@@ -1,8 +1,10 @@
-"""Whom each class of a release may be about: the persons of the population whom its released values cover.
+"""How many people of the population fit each class, by the values that its released values cover.
 
 A value of a level covers what the population's hierarchy has below it; a range covers what lies between its
 ends; a blanked cell covers everybody. Full-domain columns are on the level that has most of the released
 values, the lowest of these; other values are the lowest node of their name, else a range.
+
+Decision: docs/adr/0027-population-and-posterior.md.
 """
 
 from __future__ import annotations

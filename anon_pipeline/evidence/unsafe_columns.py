@@ -129,8 +129,8 @@ def _birth_years(policy: Policy, column: _Column) -> Iterator[str]:
         yield _days(name)
     elif as_of is None:
         yield (
-            f"{name}: years of birth tell ages over 89. Write the year in which ages count under "
-            f"gate.safe_harbor_terms.as_of, or drop it"
+            f"{name}: years of birth reveal ages over 89. Write the year in which ages count under "
+            "gate.safe_harbor_terms.as_of, or drop it"
         )
     else:
         first, bottom = as_of - 89, getattr(policy.columns[name], "bottom", None)
@@ -138,8 +138,8 @@ def _birth_years(policy: Policy, column: _Column) -> Iterator[str]:
         spans = [read_span(text) for text in column.texts]
         if any(s is None or not (s.low >= first or s.opens_below(first) or s.is_just(group)) for s in spans):
             yield (
-                f"{name}: years of birth before {first} tell ages over 89 in {as_of}, and must be one group. "
-                f"Set bottom: {first - 1} (of a hierarchy of intervals bottom: {first}), or drop it"
+                f"{name}: years of birth before {first} reveal ages over 89 in {as_of}, and must be one "
+                f"group. Set bottom: {first - 1} (of a hierarchy of intervals bottom: {first}), or drop it"
             )
 
 

@@ -55,7 +55,7 @@ def broken_facts(version: FactVersion, policy: Policy, facts: Facts, *, making: 
         if broken:
             advice = version.advice.format(stage)
             yield (
-                f"the facts of {stage} must be what that stage writes, got others: "
+                f"the facts of {stage} must be what that stage writes; these are not: "
                 f"{', '.join(sorted(broken))}{advice}"
             )
 

@@ -49,7 +49,7 @@ def checked_facts(
         InputError: naming stages and their fields, never what was found there.
     """
     if not isinstance(facts, Mapping) or not all(isinstance(values, Mapping) for values in facts.values()):
-        raise InputError("the facts of a table must be a mapping of stages to their facts, got another thing")
+        raise InputError("the facts of a table must be a mapping of stages to their facts, got another type")
     problems = list(broken_facts(replace(_NOW, fields=fields), policy, facts, making=policy.making))
     if problems:
         raise InputError(problems)

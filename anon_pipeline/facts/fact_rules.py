@@ -126,7 +126,7 @@ def one_of(model: Any, name: str) -> Rule:
 
 
 def or_none(rule: Rule) -> Rule:
-    """Return the rule of a value that may lack."""
+    """Return the rule of a value that may be missing."""
     return lambda value, known: value is None or rule(value, known)
 
 

@@ -18,14 +18,14 @@ COUNTED = Number(
     ("originals",),
     Audience.PUBLIC,
     "how many people a release is about is the first thing that its readers need. It is the same for every "
-    "table in which only one record is another, so it does not tell what a record holds; it does tell, who "
-    "knows how many others there are, whether a person is among them",
+    "table in which only one record is another, so it does not tell what a record holds; it does reveal to "
+    "anyone who knows how many others there are whether a person is among them",
 )
 """How many records came in, and what follows from that and from the released file."""
 COMPOSED = Number(
     ("history",),
     Audience.PUBLIC,
-    "readers and ledger add up what all releases tell together. It says how many releases there were, and "
+    "readers and ledger add up what all releases reveal together. It says how many releases there were, and "
     "whether any value has changed since, of no person which",
 )
 NOISE_NUMBERS: Mapping[str, Number] = {

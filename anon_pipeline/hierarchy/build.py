@@ -187,7 +187,8 @@ def intervals_column(column: pd.Series, spec: Intervals, folder: Path) -> tuple[
         far = int((np.abs(numbers - spec.anchor) >= spec.intervals[0] * 2.0**53).sum())
     if far:
         raise InputError(
-            f"{column.name}: intervals must be wide enough to be counted, got {far} records too far out"
+            f"{column.name}: intervals must be wider, got {far} records too far from the anchor to count "
+            "their interval"
         )
 
     def levels(leaves: pd.Index) -> tuple[_Columns, NDArray[np.float64]]:

@@ -57,7 +57,7 @@ def broken_levels(
         distinct = set(texts.unique()) - ({top} if cells or level >= height - 1 else set())
         on = level < height and all(fits(text, level) for text in distinct)
         if not on or (level < height - 1 and not distinct and cells < len(texts)):
-            wrong.append(f"{name}: its values must be on the level that the facts tell")
+            wrong.append(f"{name}: its values must be on the level that the facts name")
         blank += blanks
     if policy.anonymize.suppress == "cells" and blank > cells:
         wrong.append("suppressed cells must be as many as the table shows, or more")

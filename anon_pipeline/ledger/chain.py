@@ -133,12 +133,17 @@ def broken_at(events: Sequence[Event], head: Head, after: Head = _START) -> Brok
     before = after
     for event in events:
         if event.seq != before.seq + 1:
-            return Broken(before.seq + 1, f"must follow, got event {event.seq}: removed, inserted or moved")
+            return Broken(
+                before.seq + 1,
+                f"event {event.seq} is out of sequence: events were removed, inserted or moved",
+            )
         if event.prev != before.hash:
-            return Broken(event.seq, "must continue the event before, and does not: one of them was changed")
+            return Broken(event.seq, "does not link to the event before: one of them was changed")
         if event.hash != event.digest():
-            return Broken(event.seq, "must say what its hash says, and does not: it was edited")
+            return Broken(event.seq, "its content does not match its hash: it was edited")
         before = Head(event.seq, event.hash)
     if before != head:
-        return Broken(before.seq + 1, f"the chain must end at event {head.seq}, as it was kept: it does not")
+        return Broken(
+            before.seq + 1, f"the chain does not end at event {head.seq}, which was kept as its end"
+        )
     return None

@@ -1,6 +1,8 @@
 """What all events up to one add up to, kept so that a step need not read them again. Pure.
 
 The event that follows a checkpoint names its digest, so it cannot be changed without changing the chain.
+
+Decision: docs/adr/0015-checkpoints-in-the-chain.md.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 A token is the hash of a release's last event. Whoever writes a release presents it while holding the
 ledger, and renames the manifest before letting go: so closing comes before that or after it, never in
 between. The id of a release that was closed is never good again. Neither depends on the vault.
+
+Decision: docs/adr/0033-the-ledger-knows.md.
 """
 
 from __future__ import annotations

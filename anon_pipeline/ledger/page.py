@@ -66,9 +66,7 @@ class Page:
         kept, i = self.checkpoint, self.checkpoint.at[release_id]
         event = event_at(self.connection, kept.seq[i])
         if event is None or not event.hash == event.digest() == kept.hash[i]:
-            _refuse(
-                Broken(kept.seq[i], "must be the event that the checkpoint has seen: it is not"), self.shown
-            )
+            _refuse(Broken(kept.seq[i], "is not the event that the checkpoint has seen"), self.shown)
         return State(event, kept.published_at[i], kept.begun[i], kept.drawn_at.get(release_id))
 
     def known_state(self, release_id: str) -> State:
@@ -79,7 +77,7 @@ class Page:
         """
         state = self.state(release_id)
         if state is None:
-            raise InputError(f"the ledger must know the release {release_id}: it does not")
+            raise InputError(f"the ledger does not know the release {release_id}")
         return state
 
     def others(self, release_id: str) -> Iterator[Entry]:
@@ -159,7 +157,7 @@ def read_verified(connection: sa.Connection) -> tuple[list[Event], Broken | None
         seq, text = kept
         broken = _misfit(events[seq:], seq, text)
         if broken is None and checkpoint_text(checkpoint_of(events[:seq])) != text:
-            broken = Broken(seq + 1, "the checkpoint it names must be of the events before it: it is not")
+            broken = Broken(seq + 1, "it names a checkpoint that does not cover the events before it")
     return events, broken
 
 
@@ -179,7 +177,7 @@ def _misfit(events: list[Event], seq: int, text: str) -> Broken | None:
     """Tell whether the event after a checkpoint names another one, or is not there."""
     if events and events[0].checkpoint == checkpoint_digest(text):
         return None
-    return Broken(seq + 1, "must name the checkpoint that is kept, and does not: one of them was changed")
+    return Broken(seq + 1, "does not name the checkpoint that is kept: one of them was changed")
 
 
 def _refuse(broken: Broken, shown: str) -> NoReturn:

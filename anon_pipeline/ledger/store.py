@@ -168,7 +168,7 @@ def _parse(url: str) -> URL:
     known = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
     driver = None if parsed is None else known.get(parsed.drivername.partition("+")[0])
     if parsed is None or driver is None:
-        raise InputError("the ledger must be a URL that begins with sqlite:// or postgresql://, got another")
+        raise InputError("the ledger must be a URL that begins with sqlite:// or postgresql://")
     return parsed.set(drivername=driver)
 
 
@@ -178,7 +178,7 @@ def _file(url: URL, *, make: bool) -> None:
         raise InputError("the ledger must be a file: sqlite:////absolute/path/ledger.sqlite, got none")
     path = Path(url.database)
     if not make and not path.is_file():
-        raise InputError(f"the ledger {path} must be there: it is not. The first release makes it.")
+        raise InputError(f"the ledger {path} does not exist. The first release makes it.")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

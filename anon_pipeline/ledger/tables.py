@@ -62,8 +62,9 @@ def refuse_another_table(tables: Tables, data_digest: str) -> None:
         return
     first = tables.first
     raise InputError(
-        f"the manifest at the destination must name a table that the ledger has published or begun under its "
-        f"id, got another table under {first.release_id}. The manifest was edited or exchanged, or the "
-        f"ledger was restored from a backup. Nothing was entered. Restore what was changed; if you cannot, "
-        f"move the manifest away. The ε was paid for the table with the data_digest {first.data_digest}."
+        "the manifest at the destination must name a table that the ledger has published or begun under its "
+        f"id; the table under {first.release_id} is a different one. The manifest was edited or exchanged, "
+        "or the ledger was restored from a backup. Nothing was entered. Restore what was changed; if you "
+        "cannot, move the manifest away. The ε was paid for the table with the data_digest "
+        f"{first.data_digest}."
     )

@@ -76,8 +76,8 @@ def _by_judging(policy: Policy) -> Iterator[tuple[str, str]]:
     if policy.noisy and policy.gate.linking == "realized":
         yield (
             "gate.linking",
-            "limits on linking judge the noise that was drawn: that a release was accepted then tells of the "
-            "values behind it (usual: expected)",
+            "limits on linking judge the noise that was drawn: acceptance of a release then reveals "
+            "something about the original values (usual: expected)",
         )
 
 
@@ -87,8 +87,8 @@ def _by_linking(policy: Policy) -> Iterator[tuple[str, str]]:
         key = min(bounds, key=lambda name: bounds[name])
         yield (
             key,
-            f"an attacker who knows the exact values behind the noise may link {100 * bounds[key]:g} % of "
-            f"the {unit_of(policy)} (usual: {100 * bound:g} %)",
+            f"an attacker who knows the exact values before noise may link {100 * bounds[key]:g} % of the "
+            f"{unit_of(policy)} (usual: {100 * bound:g} %)",
         )
     wanted = usual_columns(policy)
     for entry in policy.gate.attacks.known_columns:
@@ -172,8 +172,8 @@ def _judge(case: object, demand: Demand) -> Verdict:
 ACCEPTED = Limit(
     "accepted",
     Words(
-        "The policy accepts no more risk than usual by {}.",
-        advice="change this key of the policy, or leave it: who reads the report sees what was accepted.",
+        "The policy's {} accepts no more risk than usual.",
+        advice="change this key of the policy, or leave it: readers of the report see what was accepted.",
     ),
     Judged(judge=_judge, bound=lambda wanted: None),
     demanded=_demands,

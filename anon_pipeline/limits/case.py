@@ -158,5 +158,5 @@ class Case:
         """
         behind = self.evidence.originals
         if behind is None or PERSON not in behind.frame:
-            raise InputError("the vault must have the persons of its records: materialize deidentified again")
+            raise InputError("the vault must have the people of its records: materialize deidentified again")
         return behind.frame.iloc[behind.own].reset_index(drop=True)

@@ -123,7 +123,7 @@ def _other_demand(was: Demand, will_be: Demand) -> tuple[Effect, str]:
     return found, "" if advice is Effect.NEUTRAL else "a limit that refuses, and one that only warns"
 
 
-_USEFUL = "it limits what a release loses, not what it tells"
+_USEFUL = "it limits what a release loses, not what it reveals"
 
 
 def _wanted_effect(was: Demand, will_be: Demand) -> Effect:

@@ -72,7 +72,7 @@ T_CLOSENESS = Limit(
 L_DIVERSITY = Limit(
     class_limits.L_DIVERSITY.name,
     Words(
-        "In every class {} has enough different values.",
+        "Every class has enough different values of {}.",
         advice="ask for fewer values, or allow more suppression, or take a larger k.",
         question="inference",
     ),
@@ -92,7 +92,7 @@ HOMOGENEITY = Limit(
     "homogeneity",
     Words(
         "At most this share of the {counted} is in classes with a single value of {}.",
-        advice="set gate.l_diversity of the column, by which classes are made, or take a larger k.",
+        advice="set gate.l_diversity for the column (the recoder then keeps it), or take a larger k.",
         question="inference",
     ),
     Judged(
@@ -108,7 +108,7 @@ SKEWNESS = Limit(
     "skewness",
     Words(
         "In no class is a value of {} more than this many times as frequent as in the whole input.",
-        advice="set gate.t_closeness of the column, by which classes are made, or take a larger k.",
+        advice="set gate.t_closeness for the column (the recoder then keeps it), or take a larger k.",
         question="inference",
     ),
     Judged(
@@ -122,8 +122,8 @@ SKEWNESS = Limit(
 SIMILARITY = Limit(
     "similarity",
     Words(
-        "In every class two values of {} are at least this different.",
-        advice="set gate.l_diversity of the column, by which classes are made, or take a larger k.",
+        "Every class has two values of {} that differ by at least this much.",
+        advice="set gate.l_diversity for the column (the recoder then keeps it), or take a larger k.",
         question="inference",
     ),
     Judged(

@@ -35,9 +35,9 @@ def published_contradiction(limit: Limit, verdict: Verdict) -> str | None:
     if not limit.published.valued or (limit.recomputable and not of_people):
         return contradiction(limit, verdict)
     if verdict.value is not None:
-        return f"{verdict.limit}: its value must not be told"
+        return f"{verdict.limit}: its value must not be published"
     if limit.published.banded and verdict.band is None:
-        return f"{verdict.limit}: its band must be told"
+        return f"{verdict.limit}: its band must be published"
     if (wrong := _misplacement(limit, verdict)) is not None:
         return wrong
     if verdict.bound is None:

@@ -89,8 +89,8 @@ def _before_drawing(demand: Demand, policy: Policy, frame: pd.DataFrame) -> str 
     if not foreseen or demand.compare(max(foreseen)).status.publishable:
         return None
     return (
-        f"{demand.name}: at most {demand.bound:.3g} of the {unit_of(policy)} may be linked by who knows "
-        f"{', '.join(drawn)} and the class, on average over the noise. Next: {_SMALLER}"
+        f"{demand.name}: at most {demand.bound:.3g} of the {unit_of(policy)} may be linked by an attacker "
+        f"who knows {', '.join(drawn)} and the class, on average over the noise. Next: {_SMALLER}"
     )
 
 
@@ -134,7 +134,7 @@ KNOWN_COLUMNS = Limit(
         advice=_COARSER,
         advice_for=_advice,
         question="linkability",
-        knows="the generalized values, the exact ones behind the noise, and {}",
+        knows="the generalized values, the exact values before noise, and {}",
     ),
     Judged(
         measure=_realized_share,

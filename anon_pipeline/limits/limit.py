@@ -1,4 +1,7 @@
-"""The entry of a kind of limit, a policy's demand for it, and judging a release by that demand."""
+"""The entry of a kind of limit, a policy's demand for it, and judging a release by that demand.
+
+Decision: docs/adr/0066-an-entry-of-a-limit-is-four-records.md.
+"""
 
 from __future__ import annotations
 
@@ -172,7 +175,7 @@ class Demand:
         else:
             found = self.limit.judged.judge(case, self)
         if type(found) is not Verdict or found.limit != self.name or not found.is_readable:
-            raise ValueError(f"{self.name} must be judged by a verdict on itself, got another.")
+            raise ValueError(f"{self.name} must be judged by a verdict on itself, not on another limit.")
         said_more = found.reason or (found.realized is not None and self.limit.judged.over_noise is None)
         if self.limit.published.banded and found.value is not None:
             found = replace(found, band=band_of(found.value))
@@ -180,7 +183,7 @@ class Demand:
         if found.status is Status.WARNED:
             raise ValueError(f"{self.name} must be kept or refused; whether that warns, its demand says.")
         if kept and (said_more or found.bound != self.bound or contradiction(self.limit, found)):
-            raise ValueError(f"{self.name} must be kept within its bound by a finite value, it is not.")
+            raise ValueError(f"{self.name} must be kept within its bound by a finite value.")
         warned = replace(found, status=Status.WARNED)
         warns = self.advised and found.status is Status.REFUSED
         return warned if warns and contradiction(self.limit, warned) is None else found
@@ -208,7 +211,7 @@ class Demand:
         elif self.limit.forecast.of_column is not None:
             value = self.limit.forecast.of_column(expected, self.of)
         else:
-            raise ValueError(f"{self.name} must be foreseen, it is not.")
+            raise ValueError(f"{self.name} was not foreseen.")
         found = self.compare(value)
         warns = self.advised and not found.status.publishable
         return replace(found, status=Status.WARNED) if warns else found

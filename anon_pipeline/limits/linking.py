@@ -73,7 +73,7 @@ LINKING_RISK = Limit(
         of_people="At most this share of the people has a record that is nearest to one of their own "
         "originals.",
         question="linkability",
-        knows="the generalized values, and the exact ones behind the noise",
+        knows="the generalized values, and the exact values before noise",
     ),
     Judged(
         measure=lambda case, demand: linking_share(case.evidence, case.policy),
@@ -113,10 +113,10 @@ CONFIDENCE_K = Limit(
 ATTACKER_SUCCESS = Limit(
     "attacker_success",
     Words(
-        "At most this share of the guesses is right that pick the nearest original.",
+        "At most this share of nearest-original guesses is correct.",
         advice=_MORE_NOISE,
         question="linkability",
-        knows="the generalized values, and the exact ones behind the noise",
+        knows="the generalized values, and the exact values before noise",
     ),
     Judged(
         measure=lambda case, demand: _attacker_success(case.evidence, case.policy),
@@ -129,10 +129,11 @@ ATTACKER_SUCCESS = Limit(
 ASSIGNMENT_RISK = Limit(
     "assignment_risk",
     Words(
-        "At most this share is linked: by the nearest original, by the likeliest one, or one to one.",
+        "At most this share is linked by the best of three attacks: nearest original, most probable "
+        "original, one-to-one assignment.",
         advice=_MORE_NOISE,
         question="linkability",
-        knows="the generalized values, and the exact ones behind the noise, of everybody",
+        knows="the generalized values, and the exact values before noise, of everybody",
     ),
     Judged(
         measure=lambda case, demand: attackers.assignment_risk(case.evidence, case.policy),
@@ -147,7 +148,7 @@ EXPECTED_LINKING_RISK = Limit(
     Words(
         "On average over the noise, at most this share is linked.",
         question="linkability",
-        knows="the generalized values, and the exact ones behind the noise, and the law of the noise",
+        knows="the generalized values, the exact values before noise, and the law of the noise",
     ),
     Judged(
         measure=lambda case, demand: attackers.expected_linking_risk(case.evidence, case.policy),
@@ -163,7 +164,7 @@ AVERAGING = Limit(
         "By the mean of several releases, at most this share would be linked.",
         advice="take a smaller ε, expect fewer releases, or let published noise stay (perturb.republish).",
         question="linkability",
-        knows="the generalized values, and the exact ones behind the noise, and several releases",
+        knows="the generalized values, the exact values before noise, and several releases",
     ),
     Judged(
         measure=lambda case, demand: attackers.averaging(case.evidence, case.policy, demand.wanted),
@@ -179,7 +180,7 @@ LINKAGE = Limit(
         "At most this share is linked by comparing all records: {}.",
         advice=_MORE_NOISE,
         question="linkability",
-        knows="the generalized values, and the exact ones behind the noise, compared with every record",
+        knows="the generalized values, and the exact values before noise, compared with every record",
     ),
     Judged(
         measure=lambda case, demand: linked_by(case.evidence, case.policy, demand.of),

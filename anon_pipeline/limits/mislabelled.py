@@ -35,11 +35,13 @@ def _named_people(case: Case, demand: Demand) -> Verdict:
     listing = ", ".join(stages.get(DeidentifiedFacts.stage, {}).get("listing", ()))
     lines = []
     if doubtful:
-        lines.append(f"{doubtful}: by its name it identifies people, and its few values may be theirs")
+        lines.append(
+            f"{doubtful}: its name says that it identifies people; its few values may belong to real people"
+        )
     if listing:
         lines.append(
-            f"{listing}: its hierarchy has labels that list values of their group which fewer than "
-            f"{case.policy.gate_k} records have: they name who is in the group"
+            f"{listing}: its hierarchy has labels that spell out values which fewer than "
+            f"{case.policy.gate_k} records have, so they reveal who is in the group"
         )
     said = "; ".join(lines) or None
     return Verdict(demand.name, Status.PASSED if said is None else Status.REFUSED, reason=said)
@@ -78,9 +80,9 @@ def _texts(policy: Policy) -> Demanded:
 RELEASED_IDENTIFIERS = Limit(
     "released_identifiers",
     Words(
-        "No column that is released without noise, or with little, is an identifier by its values or its "
-        "name or follows people, and no two or three insensitive ones single people out together, but for "
-        "what the policy acknowledges.",
+        "No column released with little or no noise identifies people: not by its values, not by its name, "
+        "and not by following a person across records. No two or three insensitive columns together single "
+        "people out. Exceptions must be acknowledged in the policy.",
         advice="release the column coarser (round, top, bottom, level), drop it, or acknowledge it by name.",
     ),
     Judged(judge=_identifiers, needs=("originals",)),
@@ -107,10 +109,10 @@ SINGLE_VALUE = Limit(
 NAMED_PEOPLE = Limit(
     "named_people",
     Words(
-        "No released column seems to name a few people by what its name says, and no label of a "
-        "hierarchy lists values of its group that only few records have. Only advice.",
-        advice="drop a column that names people (role: identifier), rename one that does not; give groups "
-        "labels of their own.",
+        "No released column has a name that says that it identifies a few people, and no label of a "
+        "hierarchy lists values that only few records have. Only advice.",
+        advice="drop a column that names people (role: identifier), rename a column that does not name "
+        "people; give groups labels that do not list their members.",
         question="singling out",
     ),
     Judged(judge=_named_people, bound=lambda wanted: None, needs=("originals",)),
@@ -122,8 +124,8 @@ NAMED_PEOPLE = Limit(
 RARE_TOGETHER = Limit(
     "rare_together",
     Words(
-        "At most this share of the records has values of all insensitive columns together that fewer "
-        "than {k} {counted} share: who knows them finds these few. Only advice.",
+        "At most this share of the records has a combination of values of all insensitive columns that fewer "
+        "than {k} {counted} share: an attacker who knows these values can find the few records. Only advice.",
         advice="release fewer of these columns, or coarser ones (round, top, bottom, level): count flags.",
         question="singling out",
     ),
@@ -153,8 +155,8 @@ RARE_VALUES = Limit(
 RARE_TEXTS = Limit(
     "rare_texts",
     Words(
-        "At most this share of the {counted} has a text of {} that fewer than {k} {counted} share: what few "
-        "have may name them, or be known. Only advice.",
+        "At most this share of the {counted} has a text of {} that fewer than {k} {counted} share: rare "
+        "texts may name people, or be known to others. Only advice.",
         advice="release the column coarser (a hierarchy with level), map rare texts to one word (clean), or "
         "drop it: names of a household, a doctor or an employer are such texts.",
         question="singling out",

@@ -54,7 +54,7 @@ def _judge_repeated(case: Case, demand: Demand) -> Verdict:
         demand.name,
         Status.REFUSED,
         reason="the schedule draws new noise for the same source each time, and no budget ends it: the mean "
-        "of the releases tells what the noise hides",
+        "of the releases reveals what the noise hides",
     )
 
 
@@ -90,7 +90,7 @@ STICKY = Limit(
 REPEATED_NOISE = Limit(
     "repeated_noise",
     Words(
-        "No schedule draws new noise for the same people without an end: their mean would tell what it "
+        "No schedule draws new noise for the same people without an end: their mean would reveal what it "
         "hides. Only advice.",
         advice="set a budget, put {partition} into the source if each period has people of its own, or let "
         "published noise stay (perturb.republish: sticky).",

@@ -42,7 +42,7 @@ PROSECUTOR_RISK = Limit(
 MARKETER_RISK = Limit(
     "marketer_risk",
     Words(
-        "At most this share of the {counted} is assigned rightly, with one guess for each of them.",
+        "At most this share of the {counted} is matched to the right person with one guess per record.",
         advice=_LARGER_K,
         question="singling out",
         knows="the generalized values of everybody in the release",
@@ -54,7 +54,7 @@ MARKETER_RISK = Limit(
 SAMPLE_UNIQUES = Limit(
     "sample_uniques",
     Words(
-        "At most this share of the records is alone with its quasi-identifiers.",
+        "At most this share of the records is unique in its quasi-identifiers.",
         advice=_LARGER_K,
         question="singling out",
     ),
@@ -76,7 +76,7 @@ MINIMAL_UNIQUES = Limit(
 POPULATION = Limit(
     "population",
     Words(
-        "Someone who knows the population can name the persons of at most this share: {}.",
+        "Someone who knows the population can name the people of at most this share: {}.",
         advice=_LARGER_K,
         question="singling out",
         knows="the generalized values of the whole population",

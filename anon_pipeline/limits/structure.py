@@ -67,24 +67,23 @@ def _said_of_repeated(policy: Policy, names: Sequence[str]) -> Iterator[str]:
     who = policy.person or policy.record_key
     if identifiers and who is None:
         yield (
-            f"values of {', '.join(identifiers)} repeat as those of people with several records do, and k "
-            f"counts records: name the column that says who it is under person"
+            f"values of {', '.join(identifiers)} repeat as if people had several records, but k counts "
+            "records: set person to the column that identifies people"
         )
     elif identifiers:
         yield (
-            f"values of {', '.join(identifiers)} repeat as those of one person do, in records of which {who} "
-            f"says that they are of several: {who} may have several values for one person"
+            f"values of {', '.join(identifiers)} repeat like those of one person, but {who} assigns these "
+            f"records to several people: {who} may have several values for one person"
         )
     if others and who is None:
         yield (
-            f"equal values of {', '.join(others)} occur together as those of people with several records do, "
-            f"and k counts records: keep the column that says who it is, and name it under person"
+            f"equal values of {', '.join(others)} occur together as if people had several records, but k "
+            "counts records: keep the column that identifies people, and set person to it"
         )
     elif others:
         yield (
-            f"equal values of {', '.join(others)} occur together as those of one person do, in records of "
-            f"which {who} says that they are of several: name the column that says who it is, not which "
-            f"record it is"
+            f"equal values of {', '.join(others)} occur together like those of one person, but {who} assigns "
+            "these records to several people: set person to a column that identifies people, not records"
         )
 
 
@@ -92,7 +91,7 @@ CONTRACT = Limit(
     "contract",
     Words(
         "The release has only the policy's columns, no undeclared identifier, and numbers on their grid.",
-        advice="declare every column, and give one that may hold identifiers another role, or a reason.",
+        advice="declare every column; give a column that may hold identifiers another role, or a reason.",
     ),
     Judged(judge=_contract),
     demanded=lambda policy: {"": None},
@@ -139,8 +138,8 @@ def _unknown_people(policy: Policy) -> Demanded:
 REPEATED_PEOPLE = Limit(
     "repeated_people",
     Words(
-        "Neither an identifier nor the quasi-identifiers together repeat as if several records were of "
-        "one person, where records are counted.",
+        "If records are counted: neither an identifier nor the quasi-identifiers together repeat as if one "
+        "person had several records.",
         advice="name the identifier of a person, not of a record, in person: people are then counted.",
     ),
     Judged(judge=_judge_repetition, bound=lambda wanted: None, needs=("originals",)),

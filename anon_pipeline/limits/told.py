@@ -23,8 +23,8 @@ _OTHER_ROLE = (
     "coarser, or take a larger k."
 )
 _BEHIND = (
-    "noise does not hide what all of a class have: give the column the role sensitive and set "
-    "gate.l_diversity, take a larger k, or drop it."
+    "noise scaled to a class hides nothing if the class has one value: give the column the role sensitive "
+    "and set gate.l_diversity, take a larger k, or drop it."
 )
 
 
@@ -57,10 +57,10 @@ def _secrets(case: Case, demand: Demand) -> Verdict:
     told = [
         name for name in named if told_values.told_by_others(case.evidence, policy, name) > usual.HOMOGENEITY
     ]
-    lines = [f"told by the other quasi-identifiers: {', '.join(told)}"] if told else []
+    lines = [f"revealed by the other quasi-identifiers: {', '.join(told)}"] if told else []
     linking = [name for name in _known_to_others(case) if _links(case, name)]
     if linking:
-        lines.append(f"sensitive, and yet known to others, who find people by it: {', '.join(linking)}")
+        lines.append(f"sensitive, but known to others, who can find people by it: {', '.join(linking)}")
     said = "; ".join(lines) or None
     return Verdict(demand.name, Status.PASSED if said is None else Status.REFUSED, reason=said)
 
@@ -72,7 +72,7 @@ def _judge_telling(case: Case, demand: Demand) -> Verdict:
         return Verdict(demand.name, Status.UNMEASURED, reason="needs the facts of the stages")
     noisy = case.policy.noisy
     said = "; ".join(
-        f"{other} tells {name}, {'whose values noise hides' if name in noisy else 'which is generalized'}"
+        f"{other} reveals {name}, {'whose values noise hides' if name in noisy else 'which is generalized'}"
         for name, other in found.items()
     )
     return Verdict(demand.name, Status.REFUSED if said else Status.PASSED, reason=said or None)
@@ -97,8 +97,8 @@ def _links(case: Case, name: str) -> bool:
 NEAR_HOMOGENEITY = Limit(
     "near_homogeneity",
     Words(
-        "At most this share of the {counted} is in classes of which nearly all have one value of {}, or "
-        "nearly equal ones, that few others have.",
+        "At most this share of the {counted} is in classes where nearly all records share one value of {} "
+        "(or nearly equal ones) that is rare outside the class.",
         advice=_DIVERSE,
         advice_for=lambda policy, of: _DIVERSE if of in policy.sensitive else _OTHER_ROLE,
         question="inference",
@@ -114,8 +114,8 @@ NEAR_HOMOGENEITY = Limit(
 HIDDEN_HOMOGENEITY = Limit(
     "hidden_homogeneity",
     Words(
-        "At most this share of the {counted} is in classes whose originals nearly have one value of {} "
-        "behind the noise, that few others have.",
+        "At most this share of the {counted} is in classes whose original values of {} are nearly all equal "
+        "and rare outside the class, although noise is added.",
         advice=_BEHIND,
         question="inference",
     ),
@@ -143,10 +143,10 @@ SPELLINGS = Limit(
 TOLD_SECRETS = Limit(
     "told_secrets",
     Words(
-        "No quasi-identifier whose name says that it is a secret (an illness, an income, a belief) is told "
-        "by the others: no limit on classes protects what has this role. No sensitive column that others "
-        "know, by its name or because it holds days, links people: no limit on linking counts it. Only "
-        "advice.",
+        "Roles may be swapped. A quasi-identifier named like a secret (an illness, an income, a belief) must "
+        "not follow from the other quasi-identifiers, because limits on classes do not protect it. A "
+        "sensitive column that others can know (by its name, or because it holds days) must not link people, "
+        "because limits on linking do not count it. Only advice.",
         advice="give a secret the role sensitive, so that limits on classes hold for it, and what others "
         "know the role generalize; or let no more be linked by it than by an insensitive column "
         "(gate.attacks.known_columns).",
@@ -162,10 +162,10 @@ TOLD_SECRETS = Limit(
 TOLD_ORIGINALS = Limit(
     "told_originals",
     Words(
-        "No column that is released without noise tells what generalized values leave open of another one, "
-        "or what its noise hides: a copy in another unit or code, a finer band. Only advice.",
-        advice="drop the column that tells (role: identifier), give both the same role, or release it "
-        "coarser (round, top, bottom, level).",
+        "No column released without noise reveals more of another column than its generalized or noisy "
+        "values do, as a copy in another unit or code, or a finer band, would. Only advice.",
+        advice="drop the revealing column (role: identifier), give both the same role, or release it coarser "
+        "(round, top, bottom, level).",
         question="linkability",
     ),
     Judged(judge=_judge_telling, bound=lambda wanted: None, needs=("originals",)),

@@ -57,7 +57,7 @@ def _information_loss(case: Case, demand: Demand) -> float:
 INFORMATION_LOSS = Limit(
     "utility_information_loss",
     Words(
-        "Generalization loses at most this share of what the quasi-identifiers say.",
+        "Generalization loses at most this share of the information in the quasi-identifiers.",
         advice=_FINER,
         advice_for=_finer,
     ),
@@ -86,7 +86,7 @@ RELATIVE_ERROR = Limit(
 FULLY_GENERALIZED = Limit(
     "utility_fully_generalized",
     Words(
-        "At most this many quasi-identifiers have one value in the whole release, and say nothing.",
+        "At most this many quasi-identifiers are fully generalized (one value in the whole release).",
         advice=_FINER,
         advice_for=_finer,
     ),
@@ -100,8 +100,8 @@ SHARE_RELEASED = Limit(
     "utility_released",
     Words(
         "At least this share of the input is released.",
-        of_people="At least this share of the people is released with all of their records, but for those "
-        "beyond rows_per_person.",
+        of_people="At least this share of the people is released with all of their records, not counting "
+        "records beyond rows_per_person.",
         advice="take a smaller k, a smaller confidence, or another recoder, so that less is left out.",
     ),
     Judged(

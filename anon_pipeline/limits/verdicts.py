@@ -222,7 +222,7 @@ class GateReport:
             LookupError, TypeError, ValueError: it is none, or tells what is not to be published.
         """
         if any("realized" in item for item in document["verdicts"]):
-            raise ValueError("a report must not tell what was realized, got one that does.")
+            raise ValueError("a report must not contain values of the drawn noise.")
         verdicts = tuple(
             Verdict(**{**item, "status": Status(item["status"])}, recomputable=item["value"] is not None)
             for item in document["verdicts"]

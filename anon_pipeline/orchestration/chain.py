@@ -2,6 +2,8 @@
 
 `assets/chain.py` of the repository is a copy to change. The gate is not part of what can be changed: its
 checks are those of `published`, which judges whatever it is given, and a chain without them is refused here.
+
+Decision: docs/adr/0043-one-asset-for-each-stage.md.
 """
 
 import warnings

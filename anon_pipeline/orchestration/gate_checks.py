@@ -2,6 +2,8 @@
 
 They are judged before anything is written, in the step that publishes, and by themselves in the job of the
 gate. What they say is stored at once, so that whoever opens `published` sees why nothing was written.
+
+Decision: docs/adr/0056-the-gates-checks-are-of-published.md.
 """
 
 from collections.abc import Collection, Iterator

@@ -27,7 +27,7 @@ def checked_on_this_data(
     failed = sorted(name for name, passed in states.items() if passed is False)
     if not never and not failed:
         return
-    lines = ["The gate passes this data, but its checks in Dagster do not stand behind it:"]
+    lines = ["The gate accepts this data, but some of its checks in Dagster have not passed on it:"]
     if never:
         run = f"Run {gate_job(policy)}, or published with its checks."
         lines.append(f"not evaluated on this data and policy: {', '.join(never)}. {run}")

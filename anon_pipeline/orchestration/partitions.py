@@ -1,4 +1,7 @@
-"""The partitions of a release, and the one that a run is about."""
+"""The partitions of a release, and the one that a run is about.
+
+Decision: docs/adr/0071-one-run-is-about-one-partition.md.
+"""
 
 from datetime import datetime, time
 from zoneinfo import ZoneInfo

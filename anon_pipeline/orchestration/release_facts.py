@@ -102,5 +102,5 @@ def links_base() -> str | None:
     """
     base = os.environ.get(LINKS)
     if base and (not is_url(base) or has_credentials(base)):
-        raise InputError(f"{LINKS} must be a URL without login, query and token, got another text")
+        raise InputError(f"{LINKS} must be a URL without login, query and token")
     return base.rstrip("/") if base else None

@@ -108,7 +108,7 @@ class CategoryNoise:
 
     def __post_init__(self) -> None:
         if self.mechanism not in CATEGORY_MECHANISMS:
-            raise ValueError(f"mechanism must be one of {', '.join(CATEGORY_MECHANISMS)}, got another.")
+            raise ValueError(f"mechanism must be one of {', '.join(CATEGORY_MECHANISMS)}.")
         if not 0 < self.epsilon <= LARGEST_EPSILON:
             raise PolicyError(
                 f"epsilon of a column with categories must be in (0, {LARGEST_EPSILON}], got "

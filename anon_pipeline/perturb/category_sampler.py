@@ -84,7 +84,7 @@ def draw_categories(
     """
     starts, sizes = noise.domain.balls()
     if len(codes) and not 0 <= int(codes.min()) <= int(codes.max()) < sizes.shape[1]:
-        raise ValueError("codes must be of values of the domain, got others.")
+        raise ValueError("codes must be of values of the domain.")
     rings = np.diff(sizes, axis=0, prepend=0)
     words = by_element(entropy, len(codes))
     level = _levels(rings, exponents(noise), codes, words=words, bits=bits)

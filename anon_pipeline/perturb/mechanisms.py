@@ -1,4 +1,8 @@
-"""One face for all noise mechanisms: what a column's noise is drawn under, and its law by that."""
+"""One face for all noise mechanisms: what a column's noise is drawn under, and its law by that.
+
+Decisions: docs/adr/0021-mechanisms.md,
+docs/adr/0032-what-epsilon-promises.md.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +42,7 @@ class Noise:
 
     def __post_init__(self) -> None:
         if self.mechanism not in MECHANISMS:
-            raise ValueError(f"mechanism must be one of {', '.join(MECHANISMS)}, got another.")
+            raise ValueError(f"mechanism must be one of {', '.join(MECHANISMS)}.")
         if MECHANISMS[self.mechanism].needs_delta != (self.delta is not None):
             with_delta = ", ".join(name for name, one in MECHANISMS.items() if one.needs_delta)
             raise ValueError(f"delta must be given for {with_delta}, and only for it.")

@@ -84,8 +84,8 @@ def uniform(widths: NDArray[np.int64], *, entropy: Source) -> NDArray[np.int64]:
     """
     if int(widths.min(initial=0)) < 0 or int(widths.max(initial=0)) > 2**60:
         raise InputError(
-            "the width of uniform noise must be in 0 … 2^60 grid units, got another. "
-            f"Use a coarser resolution or a larger epsilon ({ANOTHER_DRAW})."
+            "the width of uniform noise must be in 0 … 2^60 grid units. Use a coarser resolution or a "
+            f"larger epsilon ({ANOTHER_DRAW})."
         )
     return integers_each(2 * widths + 1, words=by_element(entropy, len(widths))) - widths
 
@@ -100,6 +100,6 @@ def refuse_wide(sixteenths: NDArray[np.int64]) -> None:
     """
     if int(sixteenths.min(initial=0)) < 0 or int(sixteenths.max(initial=0)) > LARGEST_SIGMA:
         raise InputError(
-            "the standard deviation of discrete Gaussian noise must be in 0 … 2^23 grid units, got another. "
-            f"Use a coarser resolution, or a larger epsilon or delta ({ANOTHER_DRAW})."
+            "the standard deviation of discrete Gaussian noise must be in 0 … 2^23 grid units. Use a "
+            f"coarser resolution, or a larger epsilon or delta ({ANOTHER_DRAW})."
         )

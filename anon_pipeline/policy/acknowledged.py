@@ -29,8 +29,8 @@ class Acknowledged(Strict):
     share: Annotated[Real, SHOWN, AFTER] = Field(
         gt=0,
         le=1,
-        description="Largest share of the records that the columns, or some of them, may single out; of a "
-        "single column: of its values that may be different ones.",
+        description="Several columns: the largest share of records that they, or some of them, may single "
+        "out. One column: the largest share of distinct values.",
     )
     who: Annotated[Reason, SHOWN, AFTER] = Field(description="Who answers for it.")
     when: Annotated[datetime.date, SHOWN, AFTER] = Field(description="Day from which it holds.")

@@ -51,7 +51,7 @@ def _match_problems(match: tuple[Mapping[str, float], ...], sections: Mapping[st
 def _covering_problems(population: Any, sections: Mapping[str, Any]) -> Iterator[str]:
     recoder = getattr(sections.get("anonymize"), "recoder", COVERING[0])
     if population is not None and recoder not in COVERING:
-        yield f"needs a recoder whose values say whom they stand for ({', '.join(COVERING)}), got {recoder}"
+        yield f"needs a recoder that releases levels or ranges ({', '.join(COVERING)}), got {recoder}"
 
 
 def _known_problems(known: tuple[KnownColumns, ...], sections: Mapping[str, Any]) -> Iterator[str]:
@@ -101,8 +101,8 @@ class Linkage(Strict):
     )
     match: Annotated[tuple[Keyed[Share], ...], SHOWN, AFTER, Fits(_match_problems, "columns")] = Field(
         (),
-        description="For rules: each says from which similarity of which columns on two records match; one "
-        "that holds is enough.",
+        description="For rules: each rule gives a least similarity per column; two records match if any rule "
+        "holds.",
     )
     probabilistic: Annotated[Share | None, SHOWN, AFTER, Fits(_of_records)] = Field(
         None, description="Largest share linked by the agreement ratio, its probabilities known."
@@ -147,10 +147,10 @@ class PopulationLimits(Strict):
     options: Annotated[SourceOptions, AFTER] = Field(SourceOptions(), description="CSV options.")
     limits: Annotated[Limits, AFTER, NEUTRAL] = Field(Limits(), description="How large the file may be.")
     journalist_risk: Annotated[Share | None, SHOWN, AFTER] = Field(
-        None, description="Largest chance of naming the person behind a released record."
+        None, description="Largest probability of naming the person of a released record."
     )
     marketer_risk: Annotated[Share | None, SHOWN, AFTER] = Field(
-        None, description="Largest share of the released records that are named rightly on average."
+        None, description="Largest share of the released records that are named correctly on average."
     )
 
     @model_validator(mode="after")
@@ -164,15 +164,16 @@ class Attacks(Strict):
     """The limits on attacks; each is judged where it is set."""
 
     attacker_success: Annotated[Share | None, SHOWN, AFTER, NEEDS_NOISE, Fits(_of_records)] = Field(
-        None, description="As linking_risk, a tie worth its share: largest share of right guesses."
+        None,
+        description="Largest share of correct guesses. Like linking_risk, but a tie counts by its share.",
     )
     assignment_risk: Annotated[Share | None, SHOWN, AFTER, NEEDS_NOISE, Fits(_of_records)] = Field(
         None,
-        description="Largest share linked by the nearest original, by the cheapest one-to-one assignment, or "
-        "by the most probable original, whichever links most.",
+        description="Largest share linked by the best of three attacks: nearest original, cheapest "
+        "one-to-one assignment, most probable original.",
     )
     expected_linking_risk: Annotated[Share | None, SHOWN, AFTER, NEEDS_NOISE, Fits(_of_records)] = Field(
-        None, description="Largest linking risk that the noise has on average, whatever was drawn."
+        None, description="Largest expected linking risk over all noise that could be drawn."
     )
     averaging: Annotated[Averaging | None, Fits(_one_column, "every column"), Fits(_of_records)] = Field(
         None, description="Limit on the mean of several releases. Needs exactly one perturb column."
@@ -187,8 +188,9 @@ class Attacks(Strict):
         BeforeMaking("anon_pipeline.policy.contradictions:unlimited_categories"),
     ] = Field(
         (),
-        description="Bounds of sets of known columns, in place of those that hold without: for each "
-        "insensitive column, and as advice for all columns together.",
+        description="Bounds for sets of columns that an attacker knows; each replaces the default of its "
+        "set. Defaults exist for each insensitive column and, as advice, for all columns "
+        "together.",
     )
     homogeneity: Annotated[Keyed[Share], SHOWN, AFTER, Names("sensitive")] = Field(
         default_factory=FrozenMapping,
@@ -204,16 +206,16 @@ class Attacks(Strict):
         description="Sensitive column → least distance of the two most different values of each class.",
     )
     prosecutor_risk: Annotated[Share | None, SHOWN, AFTER] = Field(
-        None, description="Largest chance of picking a person's record."
+        None, description="Largest probability of picking a given person's record."
     )
     marketer_risk: Annotated[Share | None, SHOWN, AFTER] = Field(
-        None, description="Largest share picked rightly over all classes."
+        None, description="Largest share of correct guesses over all classes."
     )
     population: Annotated[PopulationLimits | None, Fits(_covering_problems, "columns")] = Field(
         None, description="Limits that need a table of the whole population."
     )
     sample_uniques: Annotated[Share | None, SHOWN, AFTER, Fits(_of_records)] = Field(
-        None, description="Largest share of the records that no other equals in all quasi-identifiers."
+        None, description="Largest share of records that are unique in their quasi-identifiers."
     )
     minimal_uniques: Annotated[Share | None, SHOWN, AFTER, Fits(_of_records)] = Field(
         None, description="Largest share of the records that up to three quasi-identifiers single out."

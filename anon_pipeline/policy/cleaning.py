@@ -115,13 +115,13 @@ class Cleaning(Strict):
     )
     currency: Annotated[Annotated[tuple[Currency, ...], BeforeValidator(_one_or_more)] | None, TEXT] = Field(
         None,
-        description="Text before or behind a number, such as CHF, or a list of its spellings. It may be "
-        "absent; another one is a mistake.",
+        description="Text before or after a number, such as CHF, or a list of its spellings. It may be "
+        "absent; any other text is a mistake.",
     )
     format: Annotated[Annotated[tuple[DateFormat, ...], BeforeValidator(_one_or_more)] | None, TEXT] = Field(
         None,
         description="How dates are written, by the directives %d %m %Y %j %b %B %H %M %S %f; one, or a list. "
-        "Default: %Y-%m-%d. A value that is two days by two of them is a mistake.",
+        "Default: %Y-%m-%d. A value that two of the formats read as different days is a mistake.",
     )
     truncate: Whole | None = Field(
         None,
@@ -162,8 +162,8 @@ class Clean(Cleaning):
 
     type: Annotated[Literal["text", "auto"], TEXT] = Field(
         "text",
-        description="Of sensitive and insensitive columns that are released as they are and say no type of "
-        "their own. auto: see columns.",
+        description="Type of sensitive and insensitive columns that are released unchanged and declare none. "
+        "auto: see columns.",
     )
     columns: Annotated[Keyed[CleanColumn], TEXT] = Field(
         default_factory=FrozenMapping, description="Column → how it is cleaned, where that differs."

@@ -53,7 +53,7 @@ class Generalize(Allowing):
 
     role: Annotated[Literal["generalize"], SHOWN]
     hierarchy: HierarchySpec | None = Field(
-        None, description="None: all values are equally far apart, for recoders that need no levels."
+        None, description="Not set: all values are equally distant (only for recoders without levels)."
     )
 
 

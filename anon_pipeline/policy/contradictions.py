@@ -53,8 +53,8 @@ def unlimited_linking(epsilon: float, policy: Policy) -> Iterator[str]:
         return
     if all(bound == 1 for _, bound in linking_bounds(policy.gate, "gate")):
         yield (
-            f"above {LARGE_EPSILON} must be given with a limit on linking below 1, such as "
-            f"gate.{_example()}, got {epsilon:g} without one. Set it, or a smaller ε"
+            f"above {LARGE_EPSILON} needs a limit on linking below 1, such as gate.{_example()}, got "
+            f"{epsilon:g} without one. Add one, or lower ε"
         )
 
 

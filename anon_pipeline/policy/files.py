@@ -30,7 +30,7 @@ class SourceOptions(Strict):
         ".", description="Decimal mark of numbers."
     )
     missing: Annotated[tuple[str, ...], TEXT, AFTER] = Field(
-        (), description="Texts that stand for a missing value, beside the empty one."
+        (), description="Texts that stand for a missing value, in addition to the empty one."
     )
     sheet: Annotated[str | None, TEXT, AFTER, LATER] = Field(
         None, description="Name of the sheet, Excel. Default: the only one."

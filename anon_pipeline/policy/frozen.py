@@ -1,4 +1,7 @@
-"""A mapping that cannot be changed, for the models of a policy: frozen models alone would not freeze it."""
+"""A mapping that cannot be changed, for the models of a policy: frozen models alone would not freeze it.
+
+Decision: docs/adr/0013-what-was-published-in-columns-facts-by-rule.md.
+"""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ _HINTS = {
     "flow mapping": ". A comma or a closing } is missing, or a text must be put in quotes.",
     "flow sequence": ". A comma or a closing ] is missing, or a text must be put in quotes.",
     "quoted scalar": ". A quote is not closed.",
-    "simple key": ". A colon is missing behind a key.",
+    "simple key": ". A colon is missing after a key.",
     "<block end>, but found '<scalar>'": ". Put a text that begins with {, [ or a quote in quotes.",
     "sequence entries": ". Begin a list in a line of its own, or write [one, other].",
     "expected <block end>": ". Begin each key of a section in the same column.",
@@ -175,7 +175,7 @@ def parse_policy(text: str, *, retired: bool = False) -> Policy:
     extra = sorted(str(key) for key in document if key not in _KEYS)
     if extra:
         hint = ". Indent what belongs below attributes." if {*extra} & {*Policy.model_fields} else ""
-        problems.append(f"keys beside type and attributes are not known: {', '.join(extra)}{hint}")
+        problems.append(f"only the keys type and attributes are known, got {', '.join(extra)}{hint}")
     problems += [f"requirements.env: {name} must be set" for name in _unset(document)]
     attributes = render_attributes(document.get("attributes"), by_environment())
     return policy_from(attributes, problems, retired=retired)

@@ -184,5 +184,5 @@ def plain_partition(partition: str) -> str:
         InputError: it has other characters than letters, digits, ``-``, ``_``, ``:`` and single points.
     """
     if not re.fullmatch(r"[A-Za-z0-9_:-]+(\.[A-Za-z0-9_:-]+)*", partition):
-        raise InputError("a partition must be a plain name (letters, digits, - _ : .), got another")
+        raise InputError("a partition must be a plain name (letters, digits, - _ : .)")
     return partition

@@ -155,7 +155,7 @@ def _unknown(item: ErrorDetails, model: type[BaseModel], meant: Mapping[Place, P
     if item["loc"] in meant:
         return f"is not known here. Is it {meant[item['loc']][-1]}?"
     if ":" in key:
-        return "is not known here. Write a space behind the colon."
+        return "is not known here. Write a space after the colon."
     if places := _places_of(key, item["loc"], model):
         return f"is not known here. It is a key of {places}."
     if close := get_close_matches(key, known, n=1):
@@ -166,7 +166,7 @@ def _unknown(item: ErrorDetails, model: type[BaseModel], meant: Mapping[Place, P
 def _places_of(key: str, loc: Place, model: type[BaseModel]) -> str:
     """Say where else in a policy a key is known: in the policy itself, in sections, in columns of a role."""
     if key in model.model_fields:
-        return "the policy itself, beside columns"
+        return "the policy itself, next to columns"
     if loc[0] == "columns":
         kinds = [tag for tag in COLUMN_TAGS if key in fields_at(model, (*loc[:2], tag))]
         roles = ["perturb with values" if tag == "categories" else tag for tag in kinds]

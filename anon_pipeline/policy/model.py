@@ -78,13 +78,14 @@ class Policy(Strict):
     deidentify: Deidentify | None = None
     record_key: Annotated[str | None, SHOWN] = Field(
         None,
-        description="Identifier column that tells whose record it is, over releases. Only its keyed hash is "
-        "kept, in the vault.",
+        description="Identifier column that identifies a record's person across releases. Only its keyed "
+        "hash is kept, in the vault.",
     )
     person: Annotated[str | None, SHOWN] = Field(
         None,
-        description="Identifier column that tells whose record it is, where a person has several. People are "
-        "then counted instead of records. It is never released; only its keyed hash is kept, in the vault.",
+        description="Identifier column that identifies a record's person, if people have several records. "
+        "People are then counted instead of records. It is never released; only its keyed hash "
+        "is kept, in the vault.",
     )
     rows_per_person: Annotated[Whole | None, SHOWN] = Field(
         None,

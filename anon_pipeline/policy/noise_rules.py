@@ -48,7 +48,7 @@ def broken_mechanisms(columns: Mapping[str, Any], sections: Mapping[str, Any]) -
     if sections.get("budget") is not None and uncounted:
         fits = " or ".join(name for name, one in MECHANISMS.items() if one.counted)
         yield (
-            f"budget: counts ε alone, so that every column must have mechanism: {fits}, got others in "
+            f"budget: counts ε alone, so that every column must have mechanism: {fits}; these do not: "
             f"{', '.join(uncounted)}"
         )
 

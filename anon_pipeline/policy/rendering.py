@@ -2,6 +2,8 @@
 
 Only texts with ``{{`` are rendered: any other stays as it is written, whoever reads the file. What comes out
 is the policy that is validated, digested and shown: it is no place for secrets, and their names are refused.
+
+Decision: docs/adr/0072-template-variables-are-dagsters.md.
 """
 
 from __future__ import annotations

@@ -56,9 +56,8 @@ def unsafe_by_policy(policy: Policy) -> Iterator[str]:
     alone = {one.columns[0] for one in policy.acknowledged if len(one.columns) == 1} - {*policy.identifiers}
     for name in sorted(alone):
         yield (
-            f"{name}: a column that tells people apart must not be released, whoever answers for it under "
-            f"acknowledged. Set role: identifier with action: drop, or make it coarser and take the "
-            f"acknowledgement out"
+            f"{name}: a column that distinguishes people must not be released, even if it is acknowledged. "
+            "Set role: identifier with action: drop, or make it coarser and take the acknowledgement out"
         )
     for name, (holds, said) in held_columns(policy).items():
         if name not in alone:

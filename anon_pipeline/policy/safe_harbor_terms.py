@@ -39,13 +39,13 @@ class SafeHarborTerms(Strict):
     """What software cannot know of a table that is to keep Safe Harbor."""
 
     ages: Annotated[tuple[Plain, ...], SHOWN, AFTER, Fits(_known_problems, "columns")] = Field(
-        (), description="Columns of ages, beside those whose name or unit says so."
+        (), description="Columns of ages, in addition to those whose name or unit says so."
     )
     zips: Annotated[tuple[Plain, ...], SHOWN, AFTER, Fits(_known_problems, "columns")] = Field(
-        (), description="Columns of ZIP codes, beside those whose name says so."
+        (), description="Columns of ZIP codes, in addition to those whose name says so."
     )
     dates: Annotated[tuple[Plain, ...], SHOWN, AFTER, Fits(_known_problems, "columns")] = Field(
-        (), description="Columns of dates, beside those whose name or values say so."
+        (), description="Columns of dates, in addition to those whose name or values say so."
     )
     as_of: Annotated[Whole | None, SHOWN, AFTER] = Field(
         None,

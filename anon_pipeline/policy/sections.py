@@ -251,7 +251,8 @@ class Gate(Strict):
     linking: Annotated[Literal["expected", "realized"], SHOWN, AFTER] = Field(
         "expected",
         description="What limits on linking are judged on. expected: the mean over all noise that could be "
-        "drawn; realized: the noise that was drawn; that a release is accepted then tells more than its ε.",
+        "drawn; realized: the noise that was drawn; acceptance of a release then reveals more "
+        "than its ε.",
     )
 
 
@@ -294,7 +295,7 @@ class Publish(Strict):
         60, ge=0, le=86_400, description="Seconds to wait for another run that publishes to the folder."
     )
     sign: Annotated[Sign | None, PRESENT] = Field(
-        None, description="Key that signs the manifest; none: it is not signed."
+        None, description="Key that signs the manifest. Not set: the manifest is not signed."
     )
     formulas: Annotated[Literal["neutralize", "keep"], SHOWN, AFTER, by_rank("keep", "neutralize")] = Field(
         "neutralize", description="CSV only: texts that a spreadsheet would run get a ' in front."

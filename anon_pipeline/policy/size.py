@@ -76,7 +76,7 @@ def _children(node: yaml.Node) -> Iterable[yaml.Node]:
 
 
 def _refuse_long(node: yaml.Node) -> None:
-    """Refuse a text that is too long, and digits without end: their arithmetic would be, too."""
+    """Refuse texts that are too long, and numbers with too many digits: computing with them would not end."""
     if not isinstance(node, yaml.ScalarNode):
         return
     most = POLICY_TEXT if node.tag == _TEXT else POLICY_NUMBER

@@ -18,13 +18,13 @@ KNOWN_TO_OTHERS = (
     "nothing of a person."
 )
 NAMES_PERSONS = (
-    "does it name persons? Its name says so, but it has few different values. If yes, keep this line: it is "
-    "left out. If no, write role: generalize for what others could know of a person, or role: sensitive for "
-    "what nobody should learn."
+    "does it name people? Its name says so, but it has few different values. If yes, keep this line: it is "
+    "left out. If no, write role: generalize for what others could know about a person, or role: sensitive "
+    "for what nobody should learn."
 )
 PERSONS_OR_THINGS = (
-    "does it number persons, or a few things such as branches? If persons, keep this line: it is left out. "
-    "If things, write role: generalize with a hierarchy (anon-pipeline hierarchy)."
+    "does it number people, or a few things such as branches? If people, keep this line: it is left out. If "
+    "things, write role: generalize with a hierarchy (anon-pipeline hierarchy)."
 )
 OWN_NUMBER = (
     "does it say only whose record it is, as the number of a customer does? If yes, keep this line: it is "
@@ -73,7 +73,7 @@ def several_records(name: str) -> str:
         name: of the column.
     """
     return (
-        f"do persons have several records? Its values repeat. If yes, write person: {name} below attributes: "
+        f"do people have several records? Its values repeat. If yes, write person: {name} below attributes: "
         "people are counted then, and not records (docs/policy.md). If no, there is nothing to do."
     )
 

@@ -109,9 +109,7 @@ def _own_number(case: Case) -> Proposal | None:
             question = f"{questions.PERSONS_OR_THINGS} {questions.several_records(seen.name)}"
             return propose_dropping(seen, case.named, Sure.LIKELY, question)
     if seen.kind is Kind.CATEGORY and seen.distinction >= _OWN and seen.different > MOST_ANSWERS:
-        return propose_dropping(
-            seen, "half as many different values as values present, or more", Sure.CERTAIN
-        )
+        return propose_dropping(seen, "at least half of the values are distinct", Sure.CERTAIN)
     if whole and (seen.consecutive or (seen.distinction > 0.95 and case.hint is None)):
         return propose_dropping(seen, "different whole numbers", Sure.LIKELY, questions.OWN_NUMBER)
     return None
@@ -225,11 +223,11 @@ def _guess(case: Case) -> Proposal | None:
     if case.hint is None and case.look.seen.kind is Kind.CATEGORY and case.look.seen.different > MOST_ANSWERS:
         return propose_dropping(
             case.look.seen,
-            "many categories, and nothing tells what they are",
+            "many categories, and nothing shows what they mean",
             Sure.UNSURE,
             questions.MANY_CATEGORIES,
         )
-    reason = "nothing tells what it is"
+    reason = "nothing shows what it is"
     known = case.leads("sensitive")
     found = None if case.hint is not None else propose_noise(case.look, reason, Sure.UNSURE)
     found = found or propose_quasi(case.look, case.hint, case.named if known else reason, Sure.UNSURE)

@@ -90,8 +90,8 @@ def lines(profile: Profile) -> list[str]:
     if together is not None:
         names = ", ".join(profile.proposals[j].name for j in together.columns)
         said.append(
-            f"untouched, {names} tell {together.separation:.2%} of the pairs of records apart and leave "
-            f"{together.alone:.1%} of the records alone"
+            f"unchanged, {names} distinguish {together.separation:.2%} of the pairs of records; "
+            f"{together.alone:.1%} of the records are unique"
         )
     return said
 

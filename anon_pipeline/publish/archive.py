@@ -249,5 +249,5 @@ def _beside(staged: Staged) -> Mapping[str, Any]:
     known = known and isinstance(before["folder"], str)
     named = (digest is None or is_digest(digest)) and (release_id is None or is_release_id(release_id))
     if not known or not named:
-        raise InputError("the vault's staged memory must say where its release goes, it does not")
+        raise InputError("the vault's staged memory does not say where its release goes")
     return before

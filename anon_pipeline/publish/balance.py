@@ -150,7 +150,7 @@ def _people(facts: Facts) -> Iterator[str]:
         yield "people must be no more than their records"
     lost, missing = people - released, last["suppressed_in_all"]
     if not lost <= gaps <= min(people, missing) or (gaps == 0) != (missing == 0):
-        yield "people of whom records are suppressed must be as many as can be"
+        yield "the number of people with suppressed records does not fit the other counts"
 
 
 def _later(last: Mapping[str, Any]) -> int:
@@ -192,15 +192,15 @@ def broken_seen(facts: Facts, seen: Seen) -> list[str]:
     recoded, last = facts["k_anonymized"], facts["suppressed"]
     wrong = []
     if last["released"] != seen.records:
-        wrong.append("the released records are others than the file's")
+        wrong.append("the number of released records differs from the file's")
     if last["classes"] != seen.classes:
-        wrong.append("the released classes are others than the file's")
+        wrong.append("the number of released classes differs from the file's")
     if not _later(last):  # then the recoding's classes are the file's
         if recoded["classes"] != seen.classes:
-            wrong.append("the classes of the recoding are others than the file's")
+            wrong.append("the number of classes of the recoding differs from the file's")
         fewer = facts["deidentified"].get("people") is not None and recoded["smallest_class"] < seen.smallest
         if recoded["smallest_class"] != seen.smallest and not fewer:  # the table does not show its people
-            wrong.append("the smallest class of the recoding is another than the file's")
+            wrong.append("the smallest class of the recoding differs from the file's")
     return wrong
 
 
@@ -217,7 +217,7 @@ def broken_policy_facts(facts: Facts, policy: Policy) -> list[str]:
     rules = _recoded_rules(recoded, policy) | {
         "suppressed records must keep anonymize.suppression_limit": gone
         <= policy.suppressible(facts["raw"]["records"]),
-        "sse must be told after microaggregation, and only then": (recoded["sse"] is not None) == means,
+        "sse must be given after microaggregation, and only then": (recoded["sse"] is not None) == means,
         "suppressed cells need anonymize.suppress: cells": policy.anonymize.suppress == "cells"
         or recoded["suppressed_cells"] == 0,
         "suppressed_by_limit must name the gate's limits on classes": list(last["suppressed_by_limit"])
@@ -240,8 +240,8 @@ def _scales(facts: Facts, policy: Policy) -> Iterator[str]:
             continue
         carrying = facts["k_anonymized"]["classes"] - told["classes_without_noise"]
         if (told["mean_scale"] is not None) != (carrying >= 10):
-            yield f"{name}: its mean scale must be told where ten classes carry noise, and only there"
+            yield f"{name}: its mean scale must be given where ten classes have noise, and only there"
         if told["mean_scale"] is None and told["expected_relative_error"] is not None:
-            yield f"{name}: its expected error must not be told without its mean scale"
+            yield f"{name}: its expected error must not be given without its mean scale"
         if column.sensitivity == "declared" and told["classes_without_noise"]:
             yield f"{name}: noise of a declared sensitivity must be in every class"

@@ -145,8 +145,8 @@ def _tables(policy: Policy) -> list[str]:
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts or not path.parts or path.parts[0] in _OWN:
             raise InputError(
-                "a hierarchy table must lie below the project, and not by the name of a file of the bundle, "
-                "got another place. Move the table."
+                "a hierarchy table must be in the project's folder, and not be named like a file of the "
+                "bundle. Move the table."
             )
     return names
 
@@ -189,9 +189,7 @@ def _verify(files: Files, against: Against, *, tables: bool) -> GateReport:
         there = verify_release(
             folder / RELEASE, replace(against, hierarchies=folder, sources=folder / "no sources")
         )
-    _refuse(
-        there, "" if tables else "Where it is unpacked, without the hierarchy tables, it does not verify."
-    )
+    _refuse(there, "" if tables else "The unpacked bundle does not verify without the hierarchy tables.")
     return there
 
 

@@ -80,7 +80,10 @@ def _limits(checked: GateReport, left_out: Sequence[str]) -> Iterator[str]:
     open_ = checked.with_status(Status.UNMEASURED)
     if open_:
         lines = "\n".join(f"* {verdict.limit}: {verdict.reason}" for verdict in open_)
-        yield f"Not checked, for want of what is not in it (the originals, for example):\n{lines}"
+        yield (
+            "Not checked, because the bundle does not contain what is needed (the originals, for "
+            f"example):\n{lines}"
+        )
     if left_out:
         yield (
             "Not packed are the hierarchy tables of the policy: they can hold values that nobody released "

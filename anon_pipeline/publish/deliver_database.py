@@ -55,8 +55,7 @@ def at_database_env(policy: Policy, locations: Locations, partition: str | None)
     engine = engine_of(url, _KEY)
     if engine.dialect.name not in _KINDS:
         raise InputError(
-            f"{_KEY}: must be a database that makes tables within a transaction ({' or '.join(_KINDS)}), got "
-            f"another"
+            f"{_KEY}: must be a database that makes tables within a transaction ({' or '.join(_KINDS)})"
         )
     if _is_ledger(engine.url, locations.ledger):
         raise InputError(f"{_KEY}: must be another database than the ledger's")
@@ -222,7 +221,7 @@ def _fill(opened: sa.Connection, table: sa.Table, rows: Rows) -> None:
         cells = [dict(zip(keys, row, strict=True)) for row in rows[start : start + _AT_ONCE]]
         opened.execute(table.insert(), cells)
     if Counter(tuple(row) for row in opened.execute(sa.select(table))) != Counter(rows):
-        raise PublishError(f"{_KEY}: what was written must read back the same, it does not")
+        raise PublishError(f"{_KEY}: what was written does not read back the same")
 
 
 def _as_it_is(opened: sa.Connection, table: sa.Table) -> bool:

@@ -121,7 +121,7 @@ class ObjectStore:
             fs.invalidate_cache()
             same = hashlib.sha256(fs.cat_file(path)).digest() == hashlib.sha256(data).digest()
         if not same:
-            raise PublishError(f"{self.place.key}: what was written must read back the same, it does not")
+            raise PublishError(f"{self.place.key}: what was written does not read back the same")
 
     def _manifest(self) -> Mapping[str, Any]:
         """Return the manifest that is there; an empty one where there is none.

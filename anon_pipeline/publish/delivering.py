@@ -2,6 +2,8 @@
 
 The folder stays the place of truth: the gate judges there, and the ledger books what is there. Delivering
 draws nothing, books nothing, and can be repeated: it reads the folder, checks digests, and sends the bytes.
+
+Decision: docs/adr/0059-destinations.md.
 """
 
 from __future__ import annotations

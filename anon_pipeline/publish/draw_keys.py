@@ -3,6 +3,8 @@
 A draw is one fresh key for one input, policy, partition and ε. Whoever asks for the same gets the same draw,
 so a refused or crashed release that is made again has the same noise. Once its release is published, or the
 draw is given up, the key is destroyed: noise that is out cannot be computed from anything that is kept.
+
+Decision: docs/adr/0031-noise-is-drawn-once.md.
 """
 
 from __future__ import annotations

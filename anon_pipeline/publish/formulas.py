@@ -4,6 +4,8 @@ A text that begins with one of the marks below gets a ``'`` in front, and so doe
 quotation marks come before: each text has a form of its own, and `restore` undoes it. Classes of equal
 values are therefore the same in the file as in the table.
 Source: OWASP, "CSV Injection": = + - @, tab, carriage return, line feed, and the full-width marks.
+
+Decision: docs/adr/0008-hostile-input.md.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def _in_part(verdict: Verdict, policy: PublicPolicy) -> Verdict:
     compared = ", ".join(_uncompared_columns(policy))
     if limit.published.compares_lists and compared and verdict.status is Status.PASSED:
         return _unmeasured_verdict(
-            verdict, f"kept, but values were not compared, of {compared}: {_NEEDS_POLICY}"
+            verdict, f"kept as far as checked; the values of {compared} were not compared: {_NEEDS_POLICY}"
         )
     return verdict
 

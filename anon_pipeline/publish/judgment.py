@@ -64,7 +64,7 @@ def judge(  # noqa: PLR0913 - what is judged, by what, and where it belongs
     data = to_bytes(table, file_format, formulas=formulas)
     back = from_bytes(data, file_format, like=table, formulas=formulas)
     if digest_frame(back) != digest_frame(table):
-        raise PublishError(f"the {file_format} file must read back as it was written; it does not")
+        raise PublishError(f"the {file_format} file does not read back as it was written")
     with_ids = back.assign(**{RECORD: released.frame[RECORD].to_numpy()})
     report = evaluate(
         with_ids,

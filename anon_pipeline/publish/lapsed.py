@@ -3,6 +3,8 @@
 No release is made by an acknowledgement that has lapsed or has not begun, so a manifest that says so is
 forged. Entries that lapsed and are not needed any more are none of that: another entry may have taken the
 place of one, or the columns may single out few people by now.
+
+Decision: docs/adr/0069-an-acknowledgement-can-lapse.md.
 """
 
 from __future__ import annotations

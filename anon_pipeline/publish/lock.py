@@ -3,6 +3,8 @@
 On one machine the kernel's lock on the folder (flock) decides; it ends with its process, however that dies.
 The lock file beside it names the owner, and keeps out publishers of other machines, which flock may not see.
 A file's mere age never decides about a process of this machine: its identity does.
+
+Decision: docs/adr/0009-crashes-locks-signatures.md.
 """
 
 from __future__ import annotations

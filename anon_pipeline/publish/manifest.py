@@ -1,4 +1,7 @@
-"""The manifest: what a release is, how it was made, what it promises; never a value of the data."""
+"""The manifest: what a release is, how it was made, what it promises; never a value of the data.
+
+Decision: docs/adr/0004-the-manifest-is-the-pointer.md.
+"""
 
 from __future__ import annotations
 

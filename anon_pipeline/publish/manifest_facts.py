@@ -104,7 +104,7 @@ def _told_of_people(gate: GateReport, policy: Policy) -> Iterator[str]:
     if policy.person is not None:
         for verdict in gate.verdicts:
             if verdict.value is not None and limit_of(verdict.limit).judged.people:
-                yield f"{verdict.limit}: its value must not be told"
+                yield f"{verdict.limit}: its value must not be published"
 
 
 def _others(gate: GateReport, anew: GateReport, rules: Rules) -> Iterator[str]:
@@ -155,10 +155,10 @@ def broken_facts(document: Mapping[str, Any], policy: Policy | None, *, rules: R
     facts = document["facts"]
     wrong = []
     if facts[SuppressedFacts.stage].get("released") != document["files"][0]["records"]:
-        wrong.append("the released records are others than the file's")
+        wrong.append("the number of released records differs from the file's")
     told = facts[KAnonymizedFacts.stage].get("hierarchies")
     if rules.names_tables and told != document["hierarchies"]:
-        wrong.append("the hierarchies are others than the manifest's")
+        wrong.append("the hierarchy tables differ from those of the manifest")
     if policy is not None:
         if facts[KAnonymizedFacts.stage].get("k") != policy.anonymize.k:
             wrong.append("k is another than the policy's")
@@ -206,7 +206,7 @@ def broken_statements(document: Mapping[str, Any], policy: Policy, *, rules: Rul
     if isinstance(epsilon, bool) or epsilon != policy.promised_epsilon:
         wrong.append("epsilon is another than the policy's")
     if rules.worded(document) and document.get("guarantee") != rules.guarantee(policy):
-        wrong.append("guarantee is another than the policy's")
+        wrong.append("the guarantee differs from the policy's")
     if document.get("allowed", []) != policy.allowed:
         wrong.append("allowed is another than the policy's")
     if document.get("acknowledged", []) != policy.answered_for:

@@ -92,7 +92,7 @@ class Measured:
         except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict):
-            raise InputError(f"the vault's {self.name} must be as this version writes it, it is not")
+            raise InputError(f"the vault's {self.name} is not as this version writes it")
         return found
 
     def exact(self, document: Mapping[str, Any]) -> Exact | None:

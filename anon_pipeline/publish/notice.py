@@ -14,15 +14,15 @@ _WIDTH = 100
 _TO_DO = (
     "Stop using the release, and tables and results that hold its records.",
     "Delete its files and all copies and extracts of them, in backups as far as you can. {which}",
-    "Tell everybody to whom you have passed it on, with this message.",
+    "Forward this message to everybody to whom you have passed the release on.",
     "Confirm to us that you have done so.",
 )
 _BY_FILES = "A copy has the SHA-256 above (sha256sum FILE), whatever its name."
-_BY_MANIFEST = "They are the files that lie beside a manifest.json with the data_digest above."
+_BY_MANIFEST = "They are the files next to a manifest.json with the data_digest above."
 _CANNOT = (
-    "Whoever has seen the release knows what it told, and deleting it does not undo that. Together with "
-    "later releases of the same persons it may tell more: so it stays in our count of what was told "
-    "about them, and we count it in all that we release from now on."
+    "Anyone who has seen the release knows what it revealed, and deleting it does not undo that. Together "
+    "with later releases of the same people it may reveal more: so it stays in our account of what was "
+    "published about them, and we count it in all later releases."
 )
 
 
@@ -74,7 +74,7 @@ def _facts(
 def _reasons(document: Mapping[str, Any] | None) -> tuple[str, ...]:
     """Say why a release may matter: what its manifest is known to tell too much, else that it may."""
     known = [f"Of the release: {warning.text}." for warning in warnings_for(document or {})]
-    return ("It may tell more about the persons in it than it was meant to.", *known)
+    return ("It may reveal more about the people in it than it was meant to.", *known)
 
 
 def _wrap(heading: str, points: tuple[str, ...]) -> Iterator[str]:

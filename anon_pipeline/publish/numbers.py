@@ -63,7 +63,7 @@ MANIFEST: Mapping[str, Number] = {
 _REFUSED = Number(
     ("originals",),
     Audience.OPERATOR,
-    "who runs it must find and mend them; nothing is published of that input",
+    "whoever runs it must find and correct them; nothing of that input is published",
 )
 _SLOW = Number(
     ("originals",),
@@ -77,7 +77,7 @@ _ADVICE = Number(
     ("policy", "originals"),
     Audience.OPERATOR,
     "who runs it must know what to change. It is no number, but one of at most 18 changes of the policy, or "
-    "none: the first that is foreseen to pass. As measured, it tells less of a record than one bit can",
+    "none: the first that is foreseen to pass. As measured, it reveals less of a record than one bit can",
 )
 _AUDITED = Number(
     ("policy", "released file", "history"),
@@ -119,8 +119,8 @@ METADATA: Mapping[str, Number] = {
 values of limits that the released file tells, of releases that passed."""
 
 ELSEWHERE: Mapping[str, Number] = {
-    "policy beside the release: what the report shows of it, and digests of the whole": POLICY,
-    "policy beside the release: how many values it lists, how many are below each name of a taxonomy": POLICY,
+    "policy stored with the release: what the report shows of it, and digests of the whole": POLICY,
+    "policy stored with the release: how many values it lists, and how many below each taxonomy name": POLICY,
     "public report: classes by size, columns, correlations, place on the map": FILE,
     "public report: what attackers get right: by the class alone, and values or bounds of limits": FILE,
     "public report: the same of what known columns link: the band": _BANDED,

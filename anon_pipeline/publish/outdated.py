@@ -96,13 +96,13 @@ WARNINGS: dict[str, tuple[str, Callable[[_Told], bool]]] = {
         lambda told: told.noise.get("republish") == "sticky" and told.class_scaled,
     ),
     "noise-that-could-be-drawn-again": (
-        "its gate judged the drawn noise, and a refused run cost no ε: if runs were refused before it, "
-        "the noise is what passed the gate, and tells more than its ε",
+        "its gate judged the drawn noise, and a refused run cost no ε: if runs were refused before it, the "
+        "noise is what passed the gate, and reveals more than its ε",
         lambda told: bool(told.columns) and told.judges(*_DRAWN),
     ),
     "linking-judged-on-the-drawn-noise": (
-        "its linking risk is that of the drawn noise: the value and the release together tell more than the "
-        "noise alone",
+        "its linking risk is that of the drawn noise: the value and the release together reveal more than "
+        "the noise alone",
         lambda told: bool(told.columns) and told.judges(*_LINKED),
     ),
     "together-without-a-memory": (
@@ -111,8 +111,8 @@ WARNINGS: dict[str, tuple[str, Callable[[_Told], bool]]] = {
         _first,
     ),
     "manifests-that-could-be-edited": (
-        "it is not signed, and 0.1.0 noticed few edits of a manifest: what was verified before tells "
-        "less than what this version verifies",
+        "it is not signed, and 0.1.0 noticed few edits of a manifest: what was verified before proves less "
+        "than what this version verifies",
         lambda told: not told.signed,
     ),
 }
@@ -120,7 +120,7 @@ WARNINGS: dict[str, tuple[str, Callable[[_Told], bool]]] = {
 
 LOOKED_FOR = Warned(
     "identifiers-that-were-not-looked-for",
-    "the file contains texts or numbers that look like identifiers of persons, of kinds that 0.1.0 did not "
+    "the file contains texts or numbers that look like identifiers of people, of kinds that 0.1.0 did not "
     "look for",
 )
 """Of a release whose contract only later rules break; `verify` finds it in the file, not in the manifest."""

@@ -25,7 +25,7 @@ from anon_pipeline.publish.verify_files import malformed_parts, unmeasured_verdi
 
 PART = "policy"
 """Key of a manifest, and name of the verdict on the file."""
-NEEDS_WHOLE = "needs --policy: beside the release lies only what is public of it"
+NEEDS_WHOLE = "needs --policy: only the public part of it is stored with the release"
 _LIMITS = Limits(file_bytes=MANIFEST_BYTES)
 
 
@@ -60,7 +60,7 @@ def policy_beside(
     """
     if PART not in document and not malformed_parts(shape, PART):
         unnamed = _lies_unnamed(folder, document)
-        wrong = "the manifest must name the policy of this release that lies beside it"
+        wrong = "the manifest must name the policy of this release that is stored next to it"
         return Beside(verdict=verdict_on(PART, wrong) if unnamed else None)
     try:
         held = _named_document(folder, document, shape)

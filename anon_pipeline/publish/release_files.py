@@ -130,7 +130,7 @@ def read_bytes(path: Path, item: Mapping[str, Any], limits: Limits) -> bytes:
         InputError: it is not the one that the manifest names, or exceeds the limits.
     """
     if path.is_symlink() or not path.is_file():
-        raise InputError("it must be a file beside the manifest")
+        raise InputError("it must be a file next to the manifest")
     size = file_size(path)
     if size > limits.file_bytes:
         raise limit_error(path.name, "file_bytes", limits.file_bytes, got=size)

@@ -3,6 +3,8 @@
 Whoever holds it is named in it. The dead of this project's folder are taken over, because its kernel lock,
 which the caller holds, has ended with them; of others nothing is known, so they are waited for, then named.
 No clock decides.
+
+Decision: docs/adr/0014-whole-releases-meet-faults.md.
 """
 
 import fcntl

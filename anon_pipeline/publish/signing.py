@@ -59,8 +59,8 @@ def signing_key(sign: Sign | None, *, folder: Path) -> Ed25519PrivateKey | None:
         key = load_pem_private_key(text, password=None)
     if not isinstance(key, Ed25519PrivateKey):
         raise InputError(
-            f"{where} must be an Ed25519 private key in PEM without a password, got something else. "
-            f"anon-pipeline keygen writes one."
+            f"{where} must be an Ed25519 private key in PEM without a password. anon-pipeline keygen writes "
+            "one."
         )
     return key
 
@@ -79,7 +79,7 @@ def read_public_key(path: Path) -> Ed25519PublicKey:
     with contextlib.suppress(Exception):  # the file may be the private one
         key = load_pem_public_key(text)
     if not isinstance(key, Ed25519PublicKey):
-        raise InputError("the public key must be an Ed25519 public key in PEM, got something else")
+        raise InputError("the public key must be an Ed25519 public key in PEM")
     return key
 
 
@@ -96,7 +96,7 @@ def write_keys(path: Path) -> Path:
     public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
     beside = path.with_name(path.name + ".pub")
     if beside.exists():
-        raise InputError(f"{beside}: must not be there yet. Give the key another name.")
+        raise InputError(f"{beside}: exists already. Give the key another name.")
     _write_new(path, private, 0o600)
     _write_new(beside, public, 0o644)
     return beside

@@ -94,7 +94,7 @@ def _type(kind: pa.DataType, place: int) -> Any:
     ):
         if fits(kind):
             return made
-    raise PublishError(f"publish.deliver: column {place} must have a type of databases, got {kind}")
+    raise PublishError(f"publish.deliver: column {place} has the type {kind}, which databases do not have")
 
 
 def _is_text(kind: pa.DataType) -> bool:

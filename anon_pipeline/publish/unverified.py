@@ -1,8 +1,10 @@
-"""Which leaves of a manifest `verify` could not hold against anything, path by path, and why.
+"""The manifest entries that `verify` cannot check, each with its path and the reason.
 
 A leaf is *compared* where it was computed anew from file or policy, and checked *together* where it must only
 add up with others: changing one shows, changing several that balance does not. Every other leaf is listed as
 not verifiable. So a leaf that somebody adds to manifests is listed until it is said here how it is compared.
+
+Decision: docs/adr/0035-manifest-version-2.md.
 """
 
 from __future__ import annotations
@@ -261,4 +263,4 @@ _OF_PEOPLE: tuple[Steps, ...] = (
 def _why(path: str, asked: Asked) -> str:
     if asked.policy is None and not path.startswith(("made_at", "packages.", "signature.")):
         return "needs --policy"
-    return next((why for pattern, why in _WHY.items() if fnmatchcase(path, pattern)), "nothing tells it")
+    return next((why for pattern, why in _WHY.items() if fnmatchcase(path, pattern)), "nothing shows it")

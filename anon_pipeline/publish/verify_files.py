@@ -116,7 +116,7 @@ def check_folder(folder: Path, read: Read, policy: Policy | None) -> Verdict:
     except OSError as error:
         return unmeasured_verdict(FOLDER, error_words(error))
     if found.strangers:
-        reason = f"files that the manifest does not name must not lie beside it, got {found.strangers}"
+        reason = f"the folder must hold only files that the manifest names, got {found.strangers} others"
         if found.folders:
             reason += f" ({found.folders} of them folders that are no partition of this release)"
         return verdict_on(FOLDER, reason)

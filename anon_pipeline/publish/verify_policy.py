@@ -20,7 +20,7 @@ from anon_pipeline.publish.signing import broken_signature
 from anon_pipeline.publish.verify_files import unmeasured_verdict, verdict_on
 from anon_pipeline.publish.versions import RULES_2, Rules
 
-_OTHER = "made by another policy than the one given; checked by the one beside the release"
+_OTHER = "made by another policy than the one given; checked by the one stored with the release"
 _LEAVE_OUT = "leave --policy out, or give the --public-key of a signed release"
 
 
@@ -86,8 +86,8 @@ def policy_of_release(path: Path, given: Policy | None) -> Policy:
     if given is not None:
         return given  # whoever verifies the release by it says what is wrong
     if found.verdict is not None:
-        raise InputError(f"the policy beside the release: {found.verdict.reason}")
-    raise InputError("the policy that made the release must be given (--policy): none lies beside it")
+        raise InputError(f"the policy stored with the release: {found.verdict.reason}")
+    raise InputError("the policy that made the release must be given (--policy): none is stored with it")
 
 
 def check_policy(read: Read, given: Against, against: Against, rules: Rules) -> Iterator[Verdict]:
@@ -114,7 +114,9 @@ def check_policy(read: Read, given: Against, against: Against, rules: Rules) -> 
             yield unmeasured_verdict("hierarchies", "a manifest has no digest of private tables")
         return
     same = found == read.document.get("hierarchies")
-    yield verdict_on("hierarchies", None if same else "the hierarchy tables are others than the manifest's")
+    yield verdict_on(
+        "hierarchies", None if same else "the hierarchy tables differ from those of the manifest"
+    )
 
 
 def _other_policy(read: Read, given: Against) -> Verdict:

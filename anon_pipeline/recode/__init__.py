@@ -83,7 +83,7 @@ def _require_feasible(limits: Constraints, records: int, distinct: Sequence[int]
         )
     if limits.max_suppressed < 0:
         raise InfeasibleError(
-            "The suppression limit must not be used up before recoding, it is.",
+            "The records left out before recoding exceed the suppression limit.",
             exact=f"It is exceeded by {-limits.max_suppressed:,}.",
             k=limits.k,
             reached_k=0,

@@ -116,10 +116,10 @@ def infeasible_error(constraints: Constraints, classes: ClassContents, *, advice
     records = {name: int(sizes[broken].sum()) for name, broken in against.items()}
     worst = max(records, key=records.__getitem__)
     return InfeasibleError(
-        f"No recoding keeps {_in_words(constraints)}: {worst} stands in the way for more records than the "
+        f"No recoding keeps {_in_words(constraints)}: {worst} fails for more records than the "
         f"{max(0, constraints.max_suppressed):,} that may be suppressed. {advice}",
-        exact=f"{worst} stands in the way for {records[worst]:,} of {classes.records:,} records"
-        f"{_worst(constraints, worst, classes)}.",
+        exact=f"{worst} fails for {records[worst]:,} of {classes.records:,} "
+        f"records{_worst(constraints, worst, classes)}.",
         k=constraints.k,
         reached_k=_reachable_size(_count(constraints, classes), constraints.max_suppressed),
         suppressed=float(sizes[np.logical_or.reduce(list(against.values()))].sum() / max(1, classes.records)),

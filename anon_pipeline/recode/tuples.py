@@ -77,7 +77,7 @@ def distinct_tuples(
     ]
     if wrong:
         raise ValueError(
-            f"codes must be leaves of their hierarchy, got others in {', '.join(sorted(wrong))}."
+            f"codes must be leaves of their hierarchy; these columns have others: {', '.join(sorted(wrong))}."
         )
     first, labels, counts = group_rows(codes)
     if weights is not None:

@@ -203,12 +203,18 @@ def _answer_singling_out(
             f". Who also knows the exact {', '.join(policy.noisy)}, released with noise, finds as many "
             "records as can be linked (see linkability)"
         )
-    one_value = "Of {:,} different values of {}, {:,} occur once: who knows such a value finds the record."
+    one_value = (
+        "Of {:,} different values of {}, {:,} occur once: anyone who knows such a value can find the record."
+    )
     lines = (
         f"Who knows {names} picks the right record with a chance of at most {found[0].share:.4f}.",
         *_judgments(policy, gate, "singling out", internal),
         *(one_value.format(c.distinct, c.column, c.alone) for c in alone),
-        *(f"{name} is a keyed hash: who has the key, or has seen one, finds the record." for name in hashed),
+        *(
+            f"{name} is a keyed hash: anyone who has the key, or has seen a person's hash, can find the "
+            f"record."
+            for name in hashed
+        ),
         *noisy_lines(policy, gate, found),
         *(
             f"No value of {c.column} occurs once ({c.distinct:,} different ones)."
@@ -241,18 +247,20 @@ def _linkable(policy: Policy, gate: GateReport, found: Sequence[Attack], interna
     ]
     together = any(limit_of(v.limit).published.together for v in gate.verdicts)
     if not together:
-        lines.append("What several releases tell together is not limited.")
+        lines.append("What several releases reveal together is not limited.")
     worst = by_values(found)
     linked = by_linking(found)
     is_open = unlimited or bool(hashed) or not all(one.is_limited for one in linked)
     short = (
-        "At most as the classes tell" if not linked else f"On average of {_share(max(linked, key=by_share))}"
+        "At most as the classes reveal"
+        if not linked
+        else f"On average of {_share(max(linked, key=by_share))}"
     )
     short = "Not limited" if is_open else short + (", and limited over all releases" if together else "")
     known = worst is not None and all(worst.share > one.share for one in linked)
     if worst is not None and known and not is_open:
         drawn = " or drawn" if policy.categorical else ""
-        short += f"; of {_share(worst)} by who knows values that are released as they are{drawn}"
+        short += f"; of {_share(worst)} by attackers who know values that are released unchanged{drawn}"
     return Answer("Can records of a person be linked?", "linkability", short, is_open or known, tuple(lines))
 
 
@@ -267,9 +275,9 @@ def _answer_inference(policy: Policy, gate: GateReport, plain: Sequence[Plain], 
     bounded = {name.partition(".")[2] for name in judged - advised}
     free = [name for name in policy.sensitive if name not in bounded]
     lines = list(_judgments(policy, gate, "inference", internal))
-    lines += [f"Nothing limits what a class tells of {name}." for name in free]
+    lines += [f"Nothing limits what a class reveals about {name}." for name in free]
     lines += [*(_one_value(column) for column in plain if column.sensitive), present]
-    short = "Limited" if not free else f"Nothing limits what a class tells of {', '.join(free)}"
+    short = "Limited" if not free else f"Nothing limits what a class reveals about {', '.join(free)}"
     given = "; ".join(f"for {c.told:,} records the class gives away {c.column}" for c in plain if c.told)
     return Answer(asked, "inference", short + (given and f". F{given[1:]}"), bool(free), tuple(lines))
 
@@ -289,4 +297,4 @@ def _one_value(column: Plain) -> str:
     if not column.told:
         return f"No record is in a class with one value of {column.column} (homogeneity)."
     many = f"{column.told:,} records are in classes with one value of {column.column}"
-    return f"{many}: who finds the class of a person knows it (homogeneity)."
+    return f"{many}: anyone who finds the class of a person knows it (homogeneity)."

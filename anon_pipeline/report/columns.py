@@ -197,7 +197,7 @@ class _Numbers:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Centered:
-    """Numbers around 0, and the root of the sum of their squares."""
+    """Centered numbers and their Euclidean norm."""
 
     values: NDArray[np.float64] = field(repr=False)
     spread: float = field(repr=False)

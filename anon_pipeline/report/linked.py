@@ -20,7 +20,7 @@ def linked_sentence(policy: Policy, gate: GateReport, found: Sequence[Attack]) -
         return f"Who also knows {exact}: {free}."
     most = max((one for one in linked if one.is_limited), key=by_share)
     free = ", ".join(str(one.limit) for one in linked if not one.is_limited)
-    more = f" No limit holds for who attacks as {free} does: he may find more." if free else ""
+    more = f" No limit is set on the attack {free}, which may find more." if free else ""
     return (
         f"Who also knows {exact} finds {most.many} on average ({most.limit}, {100 * most.share:.3g} % of the "
         f"{most.noun}), but more in some classes.{more}"

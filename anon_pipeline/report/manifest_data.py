@@ -95,7 +95,7 @@ def _problems(
     if document.get("release") != policy.name or document.get("policy_digest") != policy.digest:
         yield "the manifest must be of a release by this policy, it is by another"
     if sorted(frame.columns) != sorted(policy.released) or document.get("data_digest") != digest_frame(frame):
-        yield "the manifest must be of this table, its data_digest is another's"
+        yield "the manifest is of another table: its data_digest differs"
     if (gate.data_digest, gate.policy_digest) != (document.get("data_digest"), document.get("policy_digest")):
         yield "the gate's verdicts must be on this release, they are on another"
     if not gate.passed:

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 _PAPER = Paper(left=48, top=24, wide=260, high=260)
 _BEFORE_AND_AFTER = "The upper bar is the input, the lower bar the release."
 _OF_CLASSES = (
-    "The loss here is the share of the release that a record cannot be told from, on average: small where "
-    "classes are small. It does not say how much a column has lost, which may be hidden as a whole: see the "
-    "levels below."
+    "The loss here is the average share of the release that a record cannot be distinguished from: small "
+    "where classes are small. It does not say how much a column has lost, which may be hidden as a whole: "
+    "see the levels below."
 )
 _OF_RECODING = (
     "The loss here is that of the recoding, by the measure that the policy chose, over all generalized "

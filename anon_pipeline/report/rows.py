@@ -96,7 +96,7 @@ def suppressed_rows(facts: Facts, policy: Policy) -> Iterator[tuple[str, int]]:
     yield from ((reason, count) for reason, count in rows if count)
     yield from whole
     if last.get("people_with_gaps") is not None:
-        yield "people of whom a record is suppressed", last["people_with_gaps"]
+        yield "people with a suppressed record", last["people_with_gaps"]
     if recoded["suppressed_cells"]:
         yield "cells blanked in records that are released", recoded["suppressed_cells"]
 

@@ -32,7 +32,7 @@ class Ranked:
 
     @property
     def exact(self) -> Ranked:
-        """The column with no value nearly the same as another."""
+        """The same column, with only equal values counted as equal."""
         return Ranked(self.ranks, np.arange(1, len(self.reach) + 1))
 
 

@@ -39,11 +39,11 @@ class LinkageFiles:
         if (len(self.known_codes), len(self.known_numbers), len(self.numbers)) != (a, a, n):
             raise ValueError("files must have as many codes as numbers, and an own record for each attacker.")
         if self.known_codes.shape[1] != self.codes.shape[1]:
-            raise ValueError("files must have the same columns of codes, got others.")
+            raise ValueError("files must have the same columns of codes.")
         if self.known_numbers.shape[1] != self.numbers.shape[1]:
-            raise ValueError("files must have the same columns of numbers, got others.")
+            raise ValueError("files must have the same columns of numbers.")
         if int(self.own.min()) < 0 or int(self.own.max()) >= n:
-            raise ValueError(f"own must lie in 0 … {n - 1}, got others.")
+            raise ValueError(f"own must lie in 0 … {n - 1}.")
 
     @property
     def attributes(self) -> int:

@@ -65,7 +65,7 @@ class ConfidenceTable:
         """Count the originals that each released record could stand for; see `confident_counts`."""
         classes, m = np.ascontiguousarray(own_labels, np.int64), len(self.radius)
         if len(classes) and not 0 <= int(classes.min()) <= int(classes.max()) < m:
-            raise ValueError(f"own_labels must lie in 0 … {m - 1}, got others. Leave them out.")
+            raise ValueError(f"own_labels must lie in 0 … {m - 1}. Leave them out.")
         if self.table is None:
             return np.minimum(self.sizes[classes], cap).astype(np.int64)
         values = np.ascontiguousarray(released[:, self.order], np.float64)

@@ -56,7 +56,7 @@ def class_sizes(
             "classes must be at least one, got none. Nothing is released, so no risk is defined."
         )
     if int(labels.min()) < 0 or int(labels.max()) >= m:
-        raise ValueError(f"labels must lie in 0 … {m - 1}, got others. Leave suppressed records (−1) out.")
+        raise ValueError(f"labels must lie in 0 … {m - 1}. Leave suppressed records (−1) out.")
     if weights is None:
         sizes = np.bincount(labels, minlength=m).astype(np.int64)
     else:

@@ -1,4 +1,7 @@
-"""What attackers learn of people who have several records each: people are counted, not records."""
+"""What attackers learn of people who have several records each: people are counted, not records.
+
+Decision: docs/adr/0046-people-not-records.md.
+"""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def population_risk(sizes: NDArray[np.integer], population: NDArray[np.integer])
     if lacking:
         raise InputError(
             f"the population must hold everybody who was released, got {lacking} of {len(sizes)} classes "
-            f"with fewer persons than records"
+            "with fewer people than records"
         )
     named = math.fsum((sizes / population).tolist())
     return PopulationRisk(1 / int(population.min()), named / int(sizes.sum()))

@@ -143,7 +143,7 @@ def _check_lookups(lookups: Sequence[NDArray[np.integer]] | None, leaves: int) -
         raise ValueError("lookups must be given for the hierarchical distance, got none.")
     levels = [np.asarray(lookup, np.int64) for lookup in lookups]
     if any(len(level) != leaves for level in levels):
-        raise ValueError(f"lookups must cover all {leaves} values, got another length.")
+        raise ValueError(f"lookups must have one entry for each of the {leaves} values.")
     if not np.array_equal(levels[0], np.arange(leaves)) or levels[-1].any():
         raise ValueError("lookups must begin with the values themselves and end with a single top.")
     for fine, coarse in pairwise(levels):

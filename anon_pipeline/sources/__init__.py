@@ -1,4 +1,7 @@
-"""Where personal data comes from: files here and elsewhere, databases, or a generator."""
+"""Where personal data comes from: files here and elsewhere, databases, or a generator.
+
+Decision: docs/adr/0055-sources-where-data-lies.md.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 Belongs here: one column, one table. Does not belong here: how a text becomes a number, a day or a boolean
 (`sources.typed`).
+
+Decision: docs/adr/0051-cleaning-in-the-policy.md.
 """
 
 from __future__ import annotations

@@ -74,8 +74,8 @@ def _sheet(name: str, book: Any, wanted: str | None) -> Any:
         return sheets[0]
     if wanted is None:
         raise InputError(
-            f"{name}: must be told which sheet to read, got {len(sheets)} sheets. Write options: "
-            f"{{sheet: …}} beside its path."
+            f"{name}: has {len(sheets)} sheets, and the policy does not say which to read. Write options: "
+            "{sheet: …} next to its path."
         )
     found = [sheet for sheet in sheets if sheet.title == wanted]
     if not found:
@@ -115,7 +115,9 @@ def _filled_rows(name: str, rows: Iterator[tuple[Any, ...]], limits: Limits) -> 
 def _columns(name: str, piece: Sequence[Sequence[Any]], width: int, missing: set[str]) -> list[list[Any]]:
     """Turn rows into columns; cells behind the last name of a column would be lost."""
     if any(cell is not None for row in piece for cell in row[width:]):
-        raise InputError(f"{name}: every column must have a name in the first row, got cells behind the last")
+        raise InputError(
+            f"{name}: every column must have a name in the first row, got cells to the right of the last name"
+        )
     columns: list[list[Any]] = [
         [row[place] if place < len(row) else None for row in piece] for place in range(width)
     ]

@@ -166,7 +166,7 @@ def _count_rows(path: Path | Held, how: _How, limits: Limits) -> None:
             raise
     else:
         return
-    raise InputError(f"{path.name}: every line must have as many fields as the header, got others")
+    raise InputError(f"{path.name}: every line must have as many fields as the header")
 
 
 def as_arrow_file(path: Path | Held) -> pa.NativeFile:

@@ -95,7 +95,7 @@ class Numerals:
         left = left & ~signs
         beside = left & like(column, rf"^{_BESIDE}{_DIGITS}$|^{_DIGITS}{_BESIDE}$")
         if beside.any():
-            yield "with a text beside the number", beside, "Write currency: with that text, if it is one."
+            yield "with a text next to the number", beside, "Write currency: with that text, if it is one."
         if (left := left & ~beside).any():
             yield "with something else", left, _FALLBACK
 

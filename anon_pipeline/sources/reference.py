@@ -152,12 +152,12 @@ def _check(*, unknown: int, outside: int) -> None:
     problems = []
     if unknown:
         problems.append(
-            f"`sex` must be Female or Male, got something else for {unknown} people. Recode them first."
+            f"`sex` must be Female or Male; {unknown} people have another value. Recode them first."
         )
     if outside:
         problems.append(
-            f"`age` must be {YOUNGEST} to {OLDEST} years, got another for {outside} people. "
-            "The tables are of adults."
+            f"`age` must be {YOUNGEST} to {OLDEST} years; {outside} people have another age. The tables are "
+            "of adults."
         )
     if problems:
         raise InputError(problems)

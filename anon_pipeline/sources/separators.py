@@ -32,6 +32,6 @@ def refuse_other_separator(
             looks = json.dumps(other)
             raise InputError(
                 f"{path.name}: must have more than one column, got one by {by}; it looks separated by "
-                f"{looks}. Write options: {{sep: {looks}}} beside its path, as in source: {{path: …, "
+                f"{looks}. Write options: {{sep: {looks}}} next to its path, as in source: {{path: …, "
                 f"options: {{sep: {looks}}}}}."
             )

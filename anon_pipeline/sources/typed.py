@@ -21,7 +21,7 @@ from anon_pipeline.sources.numerals import Numerals, is_numeral, is_true, join, 
 _MOST = 2**53  # as in `base.values`: whole floats from here on may stand for another whole number
 _DIGITS = 18  # of an integer in 64 bits
 _WORDS = r"^(?i:true|false)$"
-_LARGE = "with larger ones than can be told apart"
+_LARGE = "with larger ones than can be distinguished"
 _MISSING = "missing: [...] for texts that stand for no value"
 
 

@@ -41,7 +41,7 @@ def url_in(variable: str, key: str) -> str:
     """
     url = os.environ.get(variable, "").strip()
     if not url:
-        raise InputError(f"{key}: the environment variable {variable} must hold a URL, it is not set")
+        raise InputError(f"{key}: the environment variable {variable} is not set: it must hold a URL")
     return url
 
 

@@ -56,7 +56,7 @@ def _map_files(policy: Policy) -> list[tuple[str, str]]:
 def _pairs(table: pd.DataFrame, where: str) -> Iterator[tuple[str, str]]:
     """Yield the lines of a value map."""
     if list(table.columns) != _HEADER:
-        raise InputError(f"{where}: must have the header {','.join(_HEADER)}, got another")
+        raise InputError(f"{where}: must have the header {','.join(_HEADER)}")
     empty, twice = int(table.isna().any(axis=1).sum()), int(table["from"].duplicated().sum())
     if empty or twice:
         raise InputError(

@@ -3,6 +3,8 @@
 A table that fits policy and limits may still be another project's, another partition's or an older one; the
 gate's `origin` and every stage ask here. Lineage stays with the private tables: it is no part of the facts,
 so nothing of it reaches a manifest or an event.
+
+Decision: docs/adr/0034-lineage-in-the-vault.md.
 """
 
 from __future__ import annotations
@@ -95,16 +97,16 @@ def broken_table(stage: str, frame: pd.DataFrame, lineage: Lineage | None, where
         return [f"{stage}: its lineage is not known: of an earlier version, or made by no stage. {_AGAIN}"]
     of, problems = lineage.where, []
     if where.project is not None and of.project != where.project:
-        problems.append(f"{stage}: must be a table of this project, it is another's. {_AGAIN}")
+        problems.append(f"{stage}: belongs to another project. {_AGAIN}")
     if of.release != where.release:
-        problems.append(f"{stage}: must be a table of this release, it is another's. {_AGAIN}")
+        problems.append(f"{stage}: belongs to another release. {_AGAIN}")
     unsaid = of.project is None and of.partition is None  # in memory nobody has to say it
     if of.partition != where.partition and not unsaid:
-        problems.append(f"{stage}: must be a table of this partition, it is another's. {_AGAIN}")
+        problems.append(f"{stage}: belongs to another partition. {_AGAIN}")
     if lineage.stage != stage:
         problems.append(f"{stage}: must be made by that stage, it was made by {lineage.stage}. {_AGAIN}")
     elif lineage.tables[stage] != table_digest(frame):
-        problems.append(f"{stage}: must be as the stage has made it, it is not. Materialize {stage} again.")
+        problems.append(f"{stage}: differs from what the stage has made. Materialize {stage} again.")
     return problems
 
 

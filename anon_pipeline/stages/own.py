@@ -31,8 +31,8 @@ def change_stage(before: Staged, stage: str, change: Callable[[pd.DataFrame], pd
     made = made.reset_index(drop=True)
     if list(made.columns) != list(given.columns) or list(made.dtypes) != list(given.dtypes):
         raise InputError(
-            f"{stage} must keep all columns, their order and their types, it does not. To leave a column out "
-            f"of the release, give it the role identifier with action: drop."
+            f"{stage} must keep all columns, their order and their types. To leave a column out of the "
+            "release, give it the role identifier with action: drop."
         )
     ids = [name for name in (RECORD, PERSON) if name in given]
     known = made[ids].merge(given[ids], on=ids)

@@ -81,10 +81,10 @@ def person_ids(column: pd.Series, key: bytes | None) -> pd.Series:
     alike = len(normal) - len(set(normal))
     if alike:
         raise InputError(
-            f"{column.name}: a record_key must tell persons apart by more than case, white space, invisible "
+            f"{column.name}: a record_key must distinguish people by more than case, white space, invisible "
             f"characters and leading zeros, got {alike} equal to another one without these. If two such "
-            f"records are one person's, give each person one record; else write the keys differently, for "
-            f"example with a prefix."
+            "records are one person's, give each person one record; else write the keys differently, for "
+            "example with a prefix."
         )
     pairs = zip(normal, written, strict=True)
     hashed = [_hash(key, _NORMAL, str(one)) + _hash(key, _DOMAIN, str(other)) for one, other in pairs]

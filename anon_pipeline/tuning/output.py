@@ -143,7 +143,8 @@ def describe(tuning: Tuning) -> list[str]:
         )
     if any((p.expected.suppression_at_most or 0.0) > p.expected.suppression for p in tuning.points):
         lines.append(
-            "Suppression is the least to expect: classes may yet break t or l; suppression_at_most is judged."
+            "Suppression is a lower bound, because classes may still break t or l; the limit is compared "
+            "with suppression_at_most."
         )
     if len({point.choice.epsilon for point in tuning.points}) > 1:
         lines.append(FROM_THE_DATA)

@@ -81,7 +81,7 @@ def _same_records(before: pd.DataFrame, originals: Originals) -> pd.DataFrame:
     if RECORD in before and len(before) == len(originals.frame) and before[RECORD].is_unique:
         rows = pd.Index(before[RECORD]).get_indexer(pd.Index(originals.frame[RECORD]))
     if (rows < 0).any():
-        raise InputError("the table before recoding must have the records of the vault, got others")
+        raise InputError("the table before recoding must have the records of the vault")
     return before.iloc[rows].reset_index(drop=True)
 
 
@@ -95,7 +95,7 @@ def _is_number(policy: Policy, name: str, before: pd.DataFrame) -> bool:
 def _target(policy: Policy, before: pd.DataFrame, wanted: str | None) -> str | None:
     """Choose the column that is classified by."""
     if wanted is not None and wanted not in policy.unchanged:
-        raise InputError("target must be a sensitive or insensitive column of the policy, got another")
+        raise InputError("target must be a sensitive or insensitive column of the policy")
     fit = (n for n in policy.sensitive if n not in policy.numeric and before[n].nunique() <= MOST_LABELS)
     return wanted or policy.anonymize.target or next(fit, None)
 

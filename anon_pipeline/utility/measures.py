@@ -2,6 +2,8 @@
 
 A new measure is a function from a `Comparison` and one entry here. Every information loss of `LOSSES` is a
 measure, too.
+
+Decision: docs/adr/0065-measures-of-utility-are-entries.md.
 """
 
 from __future__ import annotations
@@ -100,7 +102,7 @@ GROUPS: Mapping[str, tuple[Measure, ...]] = {
                 Number("*.realized.relative", "error of this draw, in multiples of the value", "times"),
                 Number("*.realized.zeros", "records with the value 0, left out of that error", "records", ""),
                 Number("*.realized.of_range", "error of this draw, of the column's range", "share"),
-                Number("*.expected", "error to expect of any draw, in multiples of the value", "times"),
+                Number("*.expected", "expected error, in multiples of the value", "times"),
                 Number("*.sse", "sum of squared errors of this draw", "unit²"),
             ),
         ),
@@ -120,7 +122,7 @@ GROUPS: Mapping[str, tuple[Measure, ...]] = {
         _one(
             "propensity",
             lambda c: propensity_score(c.table),
-            "how well release and input can be told apart (pMSE)",
+            "how well a model can distinguish release and input (pMSE)",
             "0 to 0.25",
         ),
         _one("target", lambda c: c.target, "column that is predicted", "", ""),

@@ -1,4 +1,4 @@
-"""What regressions tell: whether release and input can be told apart, and whether one predicts as the other.
+"""Regressions: can a model distinguish release and input, and does it predict as well from the release?
 
 Both fit scikit-learn's logistic regression, L2 with C = 1, to `features`.
 """

@@ -49,9 +49,9 @@ class Vault:
         except FileNotFoundError:
             pass
         raise InputError(
-            f"the vault must have {name}: it is not there. In Dagster, materialize the stage again "
-            f"(vault.retain may have deleted its table). `anon-pipeline run` keeps no private tables: for "
-            f"the internal report use `run --internal-report FILE`."
+            f"the vault does not have {name}. In Dagster, materialize the stage again (vault.retain may have "
+            "deleted its table). `anon-pipeline run` keeps no private tables: for the internal report use "
+            "`run --internal-report FILE`."
         )
 
     def _plain(self, source: BinaryIO, name: str) -> memoryview:

@@ -39,8 +39,8 @@ def project_of(store: Store, *, project: Path | None) -> str:
     found = _settle(store, wanted)
     if not _ID.fullmatch(found):
         raise InputError(
-            f"the vault's file {PROJECT} must hold the project's id, got something else. Restore it, or "
-            f"delete it: the next run makes it from {PIN}, and private tables may have to be made again."
+            f"the vault's file {PROJECT} must hold the project's id. Restore it, or delete it: the next run "
+            f"makes it from {PIN}, and private tables may have to be made again."
         )
     if pinned is not None and found != pinned:
         raise InputError(_FOREIGN)
@@ -62,9 +62,9 @@ def refuse_foreign(store: Store, *, project: Path) -> None:
 
 
 _FOREIGN = (
-    f"the vault must be this project's, it is another's: {PIN} in the project's folder and {PROJECT} "
-    f"in the vault hold different ids. Give each project a vault of its own. If this vault was "
-    f"brought here on purpose, copy its file {PROJECT} over {PIN}."
+    f"the vault belongs to another project: {PIN} in the project's folder and {PROJECT} in the vault hold "
+    "different ids. Give each project a vault of its own. If this vault was brought here on purpose, copy "
+    f"its file {PROJECT} over {PIN}."
 )
 
 
@@ -90,7 +90,7 @@ def _pinned_id(path: Path) -> str | None:
             found = file.read(_MOST).decode("ascii", "replace").strip()
     if not _ID.fullmatch(found):
         raise InputError(
-            f"{PIN} must hold the project's id (32 hexadecimal digits), got something else. Restore it, or "
-            f"delete it: the next run takes the vault's."
+            f"{PIN} must hold the project's id (32 hexadecimal digits). Restore it, or delete it: the next "
+            "run takes the vault's."
         )
     return found

@@ -71,7 +71,7 @@ def plain_prefix(prefix: str) -> str:
     if not re.fullmatch(r"[A-Z][A-Z0-9_]{0,39}", prefix):
         raise InputError(
             "the vault's key_names must be the beginning of names of environment variables, such as "
-            f"{PREFIX}; got something else (not shown). A key itself does not belong there."
+            f"{PREFIX} (what it is now is not shown). A key itself does not belong there."
         )
     return prefix
 
@@ -135,9 +135,7 @@ def _decode(text: str, what: str) -> tuple[VaultKey, ...]:
     """Decode keys that are separated by white space or commas."""
     secrets = [_secret(word) for word in re.split(r"[\s,]+", text) if word]
     if not secrets or any(secret is None or len(secret) != 32 for secret in secrets):
-        raise InputError(
-            f"{what} must give 32 bytes in base64 or hexadecimal, got something else (not shown)."
-        )
+        raise InputError(f"{what} must give 32 bytes in base64 or hexadecimal (what it gives is not shown).")
     if any(len(set(secret)) < _FEWEST for secret in secrets if secret is not None):
         raise InputError(f"{what} must give random bytes, got a pattern. Make one: openssl rand -base64 32")
     return tuple(vault_key(secret) for secret in secrets if secret is not None)

@@ -78,5 +78,5 @@ def path_inside(name: str) -> PurePosixPath:
     """
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or not path.parts:
-        raise InputError("a name in the vault must be a path inside it, got another")
+        raise InputError("a name in the vault must be a path inside it")
     return path

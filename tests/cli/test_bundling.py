@@ -14,7 +14,7 @@ Make = Callable[..., Project]
 @pytest.mark.parametrize(
     ("to", "said"),
     [
-        ("audit.txt", "a file named .zip"),
+        ("audit.txt", "file name must end in .zip"),
         ("out/audit.zip", "must not go to the release's folder"),
         ("there.zip", "there.zip exists: the bundle must be a new file. Give another name to --to."),
         ("no/audit.zip", "can be written"),

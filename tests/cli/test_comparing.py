@@ -35,7 +35,11 @@ def diff(folder: Callable[..., Folder], small_policy: Callable[..., Policy]) -> 
         ({"anonymize": {"k": 4}}, 0, "The change strengthens protection."),
         ({"anonymize": {"loss": "granularity"}}, 0, "The change does not weaken protection."),
         ({"perturb": {"epsilon": 3}}, 1, "The change weakens protection."),
-        ({"source": {"path": f"{CANARY}.csv"}}, 1, "Whether the change weakens protection cannot be told"),
+        (
+            {"source": {"path": f"{CANARY}.csv"}},
+            1,
+            "The policies alone do not show whether the change weakens protection",
+        ),
     ],
 )
 def test_words_and_exit_codes(

@@ -195,7 +195,7 @@ def test_the_draws_of_another_project_are_not_given_up(call: Call, tmp_path: Pat
     (tmp_path / "vault" / "project-id").write_text("f" * 32 + "\n")
     code, _, err = call("ledger", "close", "cd" * 16, "--as", "failed")
     assert code == 2
-    assert "the vault must be this project's" in err
+    assert "the vault belongs to another project" in err
     assert planted.exists()
 
 

@@ -242,7 +242,7 @@ def test_the_text_for_recipients_of_version_1_says_why() -> None:
 def test_where_there_is_no_ledger_none_is_made(call: Call, tmp_path: Path, command: str) -> None:
     code, _, err = call("ledger", command)
     assert code == 2
-    assert "must be there: it is not" in err
+    assert "does not exist" in err
     assert list(tmp_path.iterdir()) == []
 
 

@@ -15,14 +15,14 @@ def test_without_a_policy_it_says_what_was_not_verified(project: Make) -> None:
     code, said = made.call("verify", "out")
     assert code == 0
     assert "Not verified: signature, policy_digest, hierarchies, gate.origin, " in said
-    assert "It was checked by what is public of its policy, which lies beside it" in said
+    assert "It was checked against the public part of its policy, which is stored with it" in said
     document = json.loads(made.manifest.read_text())
     (made.path / "out" / document.pop("policy")["name"]).unlink()
     made.manifest.write_text(json.dumps(document))
     code, said = made.call("verify", "out")
     assert code == 0
     assert "Not verified: signature, policy_digest, hierarchies, statements, gate." in said
-    assert "It was checked by" not in said
+    assert "It was checked against" not in said
 
 
 def test_a_program_is_told_by_which_policy_it_was_checked(project: Make) -> None:

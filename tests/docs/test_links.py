@@ -64,3 +64,42 @@ def test_every_test_that_a_document_names_is_there() -> None:
     }
     assert len(named) > 30
     assert sorted((page, name) for page, name in named if not (ROOT / name).exists()) == []
+
+
+_CODE = [*(ROOT / "anon_pipeline").rglob("*.py"), *(ROOT / "docsite").glob("*.py")]
+_PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
+
+
+def _named_decisions(texts: list[str]) -> set[int]:
+    """Return the numbers of the decisions that texts name by file, or as "ADR 4", "ADR 4, 5 and 6"."""
+    text = "\n".join(texts)
+    files = re.findall(r"\b(\d{4})-[a-z]", text)
+    lists = re.findall(r"ADR (\d+(?:(?:, | and )\d+)*)", text)
+    return {int(number) for number in [*files, *re.findall(r"\d+", " ".join(lists))]}
+
+
+def test_every_decision_is_named_by_a_module_or_a_page() -> None:
+    """Else nobody who reads the code finds it. CHANGELOG.md names them all in passing and does not count."""
+    pages = [path for path in _PAGES if path.name != "CHANGELOG.md"]
+    named = _named_decisions([path.read_text(encoding="utf-8") for path in [*_CODE, *pages]])
+    decisions = {int(path.name[:4]) for path in (ROOT / "docs" / "adr").glob("0*.md")}
+    assert sorted(decisions - named) == []
+
+
+def test_names_of_decisions_are_recognized() -> None:
+    assert _named_decisions(["docs/adr/0016-the-lattice-search.md, ADR 4, 5 and 6; ADR 7."]) == {
+        4,
+        5,
+        6,
+        7,
+        16,
+    }
+
+
+def test_the_index_of_decisions_explains_the_numbers_that_are_missing() -> None:
+    folder = ROOT / "docs" / "adr"
+    used = {int(path.name[:4]) for path in folder.glob("0*.md")}
+    (said,) = re.findall(
+        r"The numbers ([\d, and]+) were never used", (folder / "README.md").read_text("utf-8")
+    )
+    assert sorted({*range(1, max(used))} - used) == [int(number) for number in re.findall(r"\d+", said)]

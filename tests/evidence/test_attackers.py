@@ -298,7 +298,7 @@ def test_limits_that_do_not_fit_are_mistakes_of_the_policy(
 def test_a_mean_does_not_say_whom_it_stands_for(small_policy: Small, recoder: str) -> None:
     attacks = {"population": {"path": "p.csv", "journalist_risk": 0.1}}
     changes = {"recoder": recoder, "t_closeness": {"income": 0.5}, "loss": None, "prefer": None}
-    with pytest.raises(Exception, match=f"needs a recoder whose values say whom .* got {recoder}"):
+    with pytest.raises(Exception, match=f"needs a recoder that releases .* got {recoder}"):
         small_policy(gate={"attacks": attacks}, anonymize=changes)
     for fitting in COVERING:
         small_policy(gate={"attacks": attacks}, anonymize={"recoder": fitting})

@@ -106,7 +106,7 @@ def test_a_suppressed_record_may_not_come_back(small_policy: Small) -> None:
 
 def test_class_ids_that_are_not_those_of_the_values_are_refused(small_policy: Small) -> None:
     for labels in ([0, 1, 1, 1, -1], [0, 0, 0, 0, -1]):
-        with pytest.raises(InputError, match="class ids must be those of the generalized values"):
+        with pytest.raises(InputError, match="class ids do not match the generalized values"):
             evidence_from(
                 originals().iloc[[0]], small_policy(), originals=originals().assign(**{CLASS: labels})
             )

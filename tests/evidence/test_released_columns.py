@@ -87,12 +87,9 @@ def test_the_message_says_what_to_do_and_it_is_enough() -> None:
     frame = visits(1, 300)[["age", "sex", "zip", "pseudonym"]]
     columns = {"pseudonym": {"role": "insensitive"}}
     [line] = identifying_columns(frame, policy_of(columns), today=TODAY)
-    assert line.startswith("pseudonym: records with equal values must not agree in the quasi-identifiers")
-    assert (
-        "as those of one person do: whoever finds one record of a person then has all of them; if each"
-        in line
-    )
-    assert "say under person whose records they are, if a person has several" in line
+    assert line.startswith("pseudonym: records with the same value agree in their quasi-identifiers")
+    assert "as those of one person do: finding one of them then reveals all; if each" in line
+    assert "set person, if a person has several records" in line
     assert "acknowledged: [{columns: [pseudonym], share: the largest share of different values" in line
     answered = {**ONE, "columns": ["pseudonym"]}
     assert identifying_columns(frame, policy_of(columns, acknowledged=[answered]), today=TODAY) == []
@@ -123,8 +120,8 @@ def test_names_are_refused_where_they_tell_people_apart() -> None:
     frame = people(3, 600).assign(surname=random.integers(0, 90, 600), plate=random.integers(0, 9, 600))
     columns = {name: {"role": "sensitive"} for name in ("surname", "plate")}
     [line] = identifying_columns(frame, policy_of(columns), today=TODAY)
-    assert line.startswith("surname: must not be released: by its name it holds names of persons.")
-    assert "or, if it holds something else, say so and add " in line
+    assert line.startswith("surname: must not be released: its name says that it holds names of persons.")
+    assert "or, if it holds something else, acknowledge it: add " in line
     answered = policy_of(columns, acknowledged=[{**ONE, "columns": ["surname"]}])
     assert identifying_columns(frame, answered, today=TODAY) == []
 
@@ -195,6 +192,6 @@ def test_the_message_of_records_of_different_people_speaks_of_people_who_belong_
     columns = {"pseudonym": {"role": "insensitive"}, "row": {"role": "identifier", "action": "drop"}}
     policy = policy_of(columns, record_key="row", deidentify={"key_env": "KEY"})
     [line] = identifying_columns(frame, policy, today=TODAY)
-    assert "as those of a household do: whoever finds one of several people that belong together" in line
+    assert "as those of a household do: finding one person of a group" in line
     assert "one record of a person" not in line
     assert "under person" not in line

@@ -50,16 +50,16 @@ def test_each_stage_is_one_line_with_its_fields_and_the_advice_of_the_version(po
     facts = {"raw": raw(records=CANARY, **{CANARY: 1}), CANARY: {}}
     assert broken(policy, facts, advice=". Make {} again.") == [
         "the facts of a table must be of the stages, got 1 others",
-        "the facts of raw must be what that stage writes, got others: fields that are not known, records. "
+        "the facts of raw must be what that stage writes; these are not: fields that are not known, records. "
         "Make raw again.",
     ]
 
 
 def test_only_facts_that_claim_the_policy_must_say_what_it_says(policy: Policy) -> None:
-    assert broken(policy, {"raw": raw(columns=8)})[0].endswith("got others: columns")
+    assert broken(policy, {"raw": raw(columns=8)})[0].endswith("these are not: columns")
     assert broken(policy, {"raw": raw(columns=8, made_by="b" * 64)}) == []
     wrong = {"columns": {}, "composition": {"epsilon_spent": "1"}, "made_by": MADE}
-    assert broken(policy, {"perturbed": wrong})[0].endswith("got others: columns, composition")
+    assert broken(policy, {"perturbed": wrong})[0].endswith("these are not: columns, composition")
 
 
 @pytest.mark.parametrize(("person", "people", "taken"), [(None, None, True), (None, 3, False)])

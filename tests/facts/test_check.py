@@ -139,9 +139,9 @@ def test_messages_name_stages_and_fields(policy: Policy, facts: dict[str, Any]) 
     changed = _with(_with(facts, ("perturbed", "mechanism"), CANARY), ("raw", CANARY), 1)
     assert _refused(policy, {**changed, CANARY: {}}, "") == (
         "the facts of a table must be of the stages, got 1 others\n"
-        "the facts of raw must be what that stage writes, got others: fields that are not known. "
+        "the facts of raw must be what that stage writes; these are not: fields that are not known. "
         "Materialize raw again.\n"
-        "the facts of perturbed must be what that stage writes, got others: mechanism. "
+        "the facts of perturbed must be what that stage writes; these are not: mechanism. "
         "Materialize perturbed again."
     )
     for wrong in ([], CANARY, None, {"raw": CANARY}, {"raw": []}):

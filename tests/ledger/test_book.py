@@ -140,7 +140,7 @@ def test_a_manifest_that_says_nothing_enters_nothing(
 
 
 def test_an_unknown_release_cannot_be_closed(book: Ledger) -> None:
-    with pytest.raises(InputError, match="must know the release"):
+    with pytest.raises(InputError, match="does not know the release"):
         book.enter_published("f" * 32, "digest")
     assert not book.enter_failed("f" * 32)
 

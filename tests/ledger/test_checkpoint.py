@@ -142,7 +142,7 @@ def test_a_forged_checkpoint_stops_the_next_step(
     change(kept)
     forged = json.dumps(kept, separators=(",", ":")).replace("'", "''")
     tamper(quick.store, f"UPDATE anon_pipeline_checkpoint SET body = '{forged}'")
-    with pytest.raises(InputError, match="tampered with, at event 6: must name the checkpoint"):
+    with pytest.raises(InputError, match="tampered with, at event 6: does not name the checkpoint"):
         quick.open(asked())
     broken = quick.verify()
     assert broken is not None
@@ -169,7 +169,7 @@ def test_a_forged_checkpoint_with_a_chain_made_to_fit_is_found_by_verify(quick: 
     quick.open(asked())  # nothing that a step reads shows it: whoever can do this can make a whole new chain
     broken = quick.verify()
     assert broken is not None
-    assert (broken.seq, "must be of the events before it" in broken.reason) == (6, True)
+    assert (broken.seq, "does not cover the events before it" in broken.reason) == (6, True)
     assert noted not in {event.hash for event in quick.events()}
 
 
@@ -206,7 +206,7 @@ def test_an_old_event_that_a_step_asks_for_is_verified(quick: Ledger, asked: Ask
         quick.store,
         f"UPDATE anon_pipeline_events SET event = 'opened', hash = '{forged.digest()}' WHERE seq = 3",
     )
-    with pytest.raises(InputError, match="at event 3: must be the event that the checkpoint has seen"):
+    with pytest.raises(InputError, match="at event 3: is not the event that the checkpoint has seen"):
         quick.enter_failed(first, begun=True)
 
 

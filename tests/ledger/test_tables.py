@@ -93,7 +93,7 @@ def test_another_table_at_the_destination_does_not_change_the_rows_that_are_paid
     book: Ledger, asked: Ask
 ) -> None:
     publish(book, asked())
-    with pytest.raises(InputError, match="got another table"):
+    with pytest.raises(InputError, match="is a different one"):
         book.enter_found(shown("put there by somebody"))
     with pytest.raises(GateRefused, match="with the rows that it was published with"):
         book.begin(ID, asked(), "put there by somebody", "2" * 64)
@@ -144,7 +144,7 @@ def test_what_was_begun_once_before_another_table_went_out_is_not_its_table(
     quick.begin(ID, asked(), "never out", "2" * 64)
     assert quick.enter_failed(ID, begun=True)
     publish(quick, asked())
-    with pytest.raises(InputError, match="got another table"):
+    with pytest.raises(InputError, match="is a different one"):
         quick.enter_found(shown("never out"))
 
 

@@ -41,7 +41,7 @@ def usefulness(**bounds: Any) -> dict[str, Any]:
         (
             {"gate": {"linking_risk": 0.9}},
             "gate.linking_risk",
-            "knows the exact values behind the noise may link 90 % of the records",
+            "knows the exact values before noise may link 90 % of the records",
         ),
         (
             {"gate": {"linking_risk": 1.0, "attacks": {"attacker_success": 0.8}}},
@@ -62,7 +62,7 @@ def usefulness(**bounds: Any) -> dict[str, Any]:
         (
             {"gate": {"linking": "realized"}},
             "gate.linking",
-            "that a release was accepted then tells of the values behind it",
+            "acceptance of a release then reveals something about the original values",
         ),
         ({"gate": {"t_closeness": {"illness": 1}}}, "gate.t_closeness.illness", "demands nothing"),
         (

@@ -95,7 +95,9 @@ def test_a_band_that_contradicts_its_verdict_is_refused() -> None:
     assert published_contradiction(KNOWN_COLUMNS, replace(said, band=BANDS[3])) is not None
     assert published_contradiction(KNOWN_COLUMNS, replace(said, band=BANDS[3], status=Status.WARNED)) is None
     assert published_contradiction(KNOWN_COLUMNS, replace(said, band="0.15")) is not None
-    assert "its band must be told" in str(published_contradiction(KNOWN_COLUMNS, replace(said, band=None)))
+    assert "its band must be published" in str(
+        published_contradiction(KNOWN_COLUMNS, replace(said, band=None))
+    )
 
 
 def test_columns_whose_names_hold_a_plus_keep_names_of_their_own() -> None:

@@ -73,7 +73,7 @@ def test_a_secret_among_quasi_identifiers_warns_by_its_name(secret: str, status:
     )
     assert verdict.status is status
     assert verdict.reason == (
-        None if status is Status.PASSED else f"told by the other quasi-identifiers: {secret}"
+        None if status is Status.PASSED else f"revealed by the other quasi-identifiers: {secret}"
     )
     assert verdict.to_json()["reason"] is None
 
@@ -118,7 +118,7 @@ def test_a_sensitive_column_that_others_know_warns_where_it_links_people(
         report = anonymize(Policy.model_validate({**attributes, **more}), frame).report
         (verdict,) = (one for one in report.verdicts if one.limit == "told_secrets")
         assert verdict.status is wanted
-        said = f"sensitive, and yet known to others, who find people by it: {name}"
+        said = f"sensitive, but known to others, who can find people by it: {name}"
         assert verdict.reason == (said if wanted is Status.WARNED else None)
 
 
@@ -132,7 +132,7 @@ def test_released_columns_that_tell_originals_are_named_by_the_recodings_facts(s
     policy = small_policy()
     frame = pd.DataFrame({name: ["x"] * 5 for name in policy.released} | {"height": 1.0, "income": 1})
     told = {"telling": {"height": "income", "age": "note"}}
-    said = "income tells height, whose values noise hides; note tells age, which is generalized"
+    said = "income reveals height, whose values noise hides; note reveals age, which is generalized"
     for facts, status, reason in (
         ({"k_anonymized": told}, Status.WARNED, said),
         ({"k_anonymized": {"telling": {}}}, Status.PASSED, None),

@@ -75,7 +75,7 @@ def test_an_instance_that_does_not_answer_changes_nothing(
     done = told(tmp_path, made, monkeypatch)
     assert done.exit_code == 0
     assert (
-        "warning: Dagster was not told of it. The stage report to Dagster crashed with OSError" in done.stderr
+        "warning: Dagster was not notified. The stage report to Dagster crashed with OSError" in done.stderr
     )
     assert "CANARY" not in done.output
     assert len(made.released()) == 4

@@ -182,7 +182,7 @@ def test_mistakes_beside_the_attributes_are_listed_with_the_others() -> None:
         parse_policy("type: wrong\nextra: 1\nattributes: {name: 5}")
     assert list(caught.value.problems) == [
         "type: must be anon_pipeline.AnonymizedRelease",
-        "keys beside type and attributes are not known: extra",
+        "only the keys type and attributes are known, got extra",
         "name: must be a text, got 5",
         "source: must be given, a mapping",
         "columns: must be given. Every column of the input, by name.",

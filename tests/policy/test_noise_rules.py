@@ -37,13 +37,13 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"perturb": {"mechanism": "discrete_gaussian", "delta": 1e-6}, "budget": BUDGET},
-        "budget: counts ε alone, so that every column must have mechanism: discrete_laplace or staircase, "
-        "got others in height",
+        "budget: counts ε alone, so that every column must have mechanism: discrete_laplace or staircase; "
+        "these do not: height",
     ),
     (
         {"perturb": {"mechanism": "uniform", "without_guarantee": True}, "budget": BUDGET},
-        "budget: counts ε alone, so that every column must have mechanism: discrete_laplace or staircase, "
-        "got others in height",
+        "budget: counts ε alone, so that every column must have mechanism: discrete_laplace or staircase; "
+        "these do not: height",
     ),
     (
         {"perturb": {"mechanism": "staircase", "epsilon": 10.5}},

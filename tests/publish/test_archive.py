@@ -232,7 +232,7 @@ def test_another_key_makes_everybody_a_stranger_and_is_refused(
 ) -> None:
     world.release()
     monkeypatch.setenv("ANON_TEST_KEY", "fedcba9876543210")
-    with pytest.raises(InputError, match="same record_key and key"):
+    with pytest.raises(InputError, match="another record_key or key"):
         world.release()
 
 

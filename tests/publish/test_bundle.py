@@ -142,5 +142,5 @@ def test_a_table_without_a_place_in_the_bundle_is_refused(project: Make, place: 
     made = project(publish={"to": "out"}, **TABLE)
     file = made.path / "policy.yaml"
     file.write_text(file.read_text().replace("city.csv", place))
-    with pytest.raises(InputError, match="must lie below the project"):
+    with pytest.raises(InputError, match="must be in the project's folder"):
         packed(made)

@@ -227,7 +227,7 @@ def test_a_trigger_that_changes_records_is_noticed(
         connection.exec_driver_sql(
             "CREATE TRIGGER less AFTER INSERT ON visits BEGIN DELETE FROM visits WHERE rowid = 1; END"
         )
-    with pytest.raises(PublishError, match="must read back the same"):
+    with pytest.raises(PublishError, match="does not read back the same"):
         deliver_release(policy, Locations.of(tmp_path, {}))
     assert held(engine) == before
 

@@ -124,7 +124,7 @@ def test_what_reads_back_otherwise_is_not_pointed_to(
     monkeypatch.setattr(
         type(STORE), "cat_file", lambda self, path: read(path) + b" " * path.endswith(".parquet")
     )
-    with pytest.raises(PublishError, match="must read back the same"):
+    with pytest.raises(PublishError, match="does not read back the same"):
         publish_in(tmp_path, policy, small_people())
     monkeypatch.undo()
     assert complete(url) == before

@@ -120,7 +120,7 @@ def test_a_second_project_is_refused_and_leaves_the_draws_of_the_first(
     draws = first.sealed
     assert len(draws) == 1
     (second.folder / PIN).write_text(f"{'b' * 32}\n")
-    with pytest.raises(InputError, match="the vault must be this project's, it is another's"):
+    with pytest.raises(InputError, match="the vault belongs to another project"):
         second.run(small_policy(**REFUSED))
     assert first.sealed == draws
     assert second.book.events() == []
@@ -157,7 +157,7 @@ def test_a_memory_is_asked_whose_it_is(project: Callable[[str], Project], small_
         pass
     (second.folder / PIN).write_text(f"{'b' * 32}\n")
     archive = VaultArchive(keyed, second.places)
-    with pytest.raises(InputError, match="it is another's"), archive.alone():
+    with pytest.raises(InputError, match="belongs to another project"), archive.alone():
         pass
     file = second.folder / "policy.yaml"
     attributes = keyed.model_dump(mode="json", exclude_defaults=True)
@@ -165,7 +165,7 @@ def test_a_memory_is_asked_whose_it_is(project: Callable[[str], Project], small_
     done = CliRunner().invoke(
         ledger_commands, ["adopt", str(file)], env={"ANON_PIPELINE_VAULT": str(second.places.vault)}
     )
-    assert "it is another's" in str(done.exception)
+    assert "belongs to another project" in str(done.exception)
 
 
 @pytest.mark.parametrize("command", [["rotate"], ["purge", "--older-than", "0"]])
@@ -178,7 +178,7 @@ def test_commands_do_not_change_the_vault_of_another_project(
     (second.folder / PIN).write_text(f"{'b' * 32}\n")
     env = {"ANON_PIPELINE_VAULT": str(first.places.vault), "ANON_PIPELINE_VAULT_KEY": KEY}
     done = CliRunner().invoke(vault_commands, [*command, "--project", str(second.folder)], env=env)
-    assert "it is another's" in str(done.exception)
+    assert "belongs to another project" in str(done.exception)
     assert first.sealed == draws
     place = ["--vault", str(first.places.vault)]
     done = CliRunner().invoke(vault_commands, [*command, *place, "--project", str(second.folder)], env=env)

@@ -45,7 +45,7 @@ def test_a_changed_cell_is_found_by_the_digest_and_without_it_by_the_gate(
 
     asked = (chain.suppressed, chain.k_anonymized.frame, small_policy())
     monkeypatch.setattr("anon_pipeline.publish.judgment.from_bytes", broken)
-    with pytest.raises(PublishError, match="must read back as it was written"):
+    with pytest.raises(PublishError, match="does not read back as it was written"):
         judge(*asked, hierarchies=Path())
     monkeypatch.setattr("anon_pipeline.publish.judgment.digest_frame", lambda frame: "equal")
     report = judge(*asked, hierarchies=Path()).report

@@ -56,8 +56,8 @@ def _linked(written: Published) -> None:
     [
         (_other_page, "its SHA-256 is another"),
         (lambda written: written.report_path.write_bytes(b""), "its size must be"),
-        (lambda written: written.report_path.unlink(), "it must be a file beside the manifest"),
-        (_linked, "it must be a file beside the manifest"),
+        (lambda written: written.report_path.unlink(), "it must be a file next to the manifest"),
+        (_linked, "it must be a file next to the manifest"),
     ],
     ids=["changed", "empty", "gone", "linked"],
 )

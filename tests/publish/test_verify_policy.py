@@ -31,7 +31,7 @@ def test_a_policy_that_has_moved_on_is_said_in_plain_words(project: Make) -> Non
     moved_on(made)
     code, said = made.call("verify", "out")
     assert code == 0, said
-    assert "It was checked by what is public of its policy, which lies beside it" in said
+    assert "It was checked against the public part of its policy, which is stored with it" in said
     code, said = made.call("verify", "out", "--policy", "policy.yaml")
     assert (code, said.splitlines()[-1]) == (1, "refused by policy_digest")  # and by nothing else
     assert "If it has moved on since, leave --policy out" in " ".join(said.replace("│", " ").split())
@@ -77,7 +77,7 @@ def test_a_policy_that_cannot_be_used_is_said(project: Make) -> None:
     made = project()
     name = json.loads(made.manifest.read_text())["policy"]["name"]
     (Path("out") / name).write_text("{}")
-    with pytest.raises(InputError, match="the policy beside the release: its size must be"):
+    with pytest.raises(InputError, match="the policy stored with the release: its size must be"):
         policy_of_release(Path("out"), None)
     (Path("out") / name).unlink()
     made.edit(lambda document: document.pop("policy"))

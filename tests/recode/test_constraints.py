@@ -23,11 +23,11 @@ def test_what_stands_in_the_way_is_named_with_what_was_reached() -> None:
     ]
     error = infeasible_error(rules(constraints), classes(constraints, labels), advice="Raise t.")
     assert str(error) == (
-        "No recoding keeps k = 2, t = 0.2 in salary: t_closeness.salary stands in the way for more "
+        "No recoding keeps k = 2, t = 0.2 in salary: t_closeness.salary fails for more "
         "records than the 1 that may be suppressed. Raise t. On a terminal, --show-values says by how much."
     )
     assert error.exact == (
-        "t_closeness.salary stands in the way for 4 of 4 records (its worst class is at 0.5). "
+        "t_closeness.salary fails for 4 of 4 records (its worst class is at 0.5). "
         "Largest k within the suppression limit: 2. "
         "Keeping all limits would suppress 100.00% of the records."
     )
@@ -39,7 +39,7 @@ def test_what_stands_in_the_way_is_named_with_what_was_reached() -> None:
     [
         (
             Diversity("distinct", 3),
-            "in the way for 4 of 4 records (its worst class has l = 1)",
+            "fails for 4 of 4 records (its worst class has l = 1)",
         ),
         (Diversity("entropy", 2.5), "(its worst class has l = 1)"),
         (Diversity("recursive", 2, 0.5), "(its worst class has the ratio inf)"),
@@ -67,7 +67,7 @@ def test_nothing_is_told_of_a_class_below_k(limit: Any, told: str) -> None:
     constraints = Constraints(3, 0, (limit_of("s", secret, np.bincount(secret), **limit),))
     together = classes(constraints, np.array([0, 0, 0, 0, 1, 2]))
     message = infeasible_error(rules(constraints), together, advice="Relax it.").exact
-    assert f".s stands in the way for 6 of 6 records (its worst class {told})" in message
+    assert f".s fails for 6 of 6 records (its worst class {told})" in message
     apart = classes(constraints, np.arange(6))
     alone = infeasible_error(rules(constraints), apart, advice="Relax it.").exact
     assert "worst class" not in alone

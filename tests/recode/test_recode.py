@@ -151,7 +151,7 @@ def test_no_records_is_infeasible(recoder: Any, from_rows) -> None:
 
 @pytest.mark.parametrize("recoder", RECODERS)
 def test_a_limit_already_used_up_is_infeasible(recoder: Any, from_rows) -> None:
-    with pytest.raises(InfeasibleError, match="used up before recoding") as caught:
+    with pytest.raises(InfeasibleError, match="left out before recoding") as caught:
         asked(
             np.zeros((9, 1), np.int64),
             [from_rows("x", [("a", "*"), ("b", "*")])],

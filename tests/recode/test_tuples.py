@@ -44,7 +44,7 @@ def test_row_order_changes_labels_alone(from_rows) -> None:
 @pytest.mark.parametrize("code", [-1, 2, 2**40])
 def test_a_code_outside_its_hierarchy_is_refused_by_column(from_rows, code: int) -> None:
     hierarchies = [from_rows("fine", [("a", "*"), ("b", "*")]), from_rows("wrong", [("a", "*"), ("b", "*")])]
-    with pytest.raises(ValueError, match=r"leaves of their hierarchy, got others in wrong\.$"):
+    with pytest.raises(ValueError, match=r"leaves of their hierarchy; these columns have others: wrong\.$"):
         distinct_tuples(np.array([[0, 0], [1, code]]), hierarchies)
 
 

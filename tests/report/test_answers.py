@@ -74,7 +74,7 @@ def test_what_is_open_is_said_to_be_open(small_policy: Small, small_people: Peop
     assert any(f"{rare} occur once" in line for line in singled.lines)
     assert linked.short == "Not limited"
     assert "height" in " ".join(linked.lines)
-    assert inferred.short.startswith("Nothing limits what a class tells of income, illness")
+    assert inferred.short.startswith("Nothing limits what a class reveals about income, illness")
     assert inferred.lines[-1].endswith("what all in it share: what the table is about.")
     assert any("no limit says how many records he finds" in line for line in found.sentences[2][1])
 

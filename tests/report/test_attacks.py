@@ -88,7 +88,7 @@ def test_a_second_attacker_without_a_limit_is_not_hidden_by_the_first(small_poli
     assert largest(found).limit == "assignment_risk"
     said = linked_sentence(small_policy(), gate, found)
     assert "finds at most 17 of 350 records on average (linking_risk" in said
-    assert said.endswith("No limit holds for who attacks as assignment_risk does: he may find more.")
+    assert said.endswith("No limit is set on the attack assignment_risk, which may find more.")
 
 
 def test_the_page_does_not_take_the_class_for_the_largest_risk(
@@ -103,7 +103,7 @@ def test_the_page_does_not_take_the_class_for_the_largest_risk(
     page = make_release(policy, Locations.of(tmp_path, {})).report_path.read_text()
     largest_risk = page.partition("<strong>Largest risk")[2].partition("</p>")[0]
     assert "limited: no limit</strong>" in largest_risk
-    assert "the exact ones behind the noise" in largest_risk
+    assert "the exact values before noise" in largest_risk
 
 
 def test_every_limit_on_an_attack_on_records_says_what_its_attacker_knows() -> None:

@@ -38,7 +38,7 @@ def test_a_missing_fact_is_refused(made: Any, report: Callable[..., bytes]) -> N
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"data_digest": "0" * 64}, "data_digest is another's"),
+        ({"data_digest": "0" * 64}, "data_digest differs"),
         ({"policy_digest": "0" * 64}, "by another"),
         ({"release": "other"}, "by another"),
         ({"gate": None}, "verdicts"),
@@ -81,7 +81,7 @@ def test_a_gate_that_has_not_passed_is_refused(made: Any, report: Callable[..., 
 
 
 def test_a_table_of_another_release_is_refused(made: Any) -> None:
-    with pytest.raises(InputError, match="data_digest is another's"):
+    with pytest.raises(InputError, match="data_digest differs"):
         public_report(made.policy, made.document, made.frame.iloc[1:])
     with pytest.raises(InputError, match="columns"):
         internal_report(

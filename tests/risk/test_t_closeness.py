@@ -210,7 +210,7 @@ def test_a_value_that_the_whole_table_lacks_is_refused(code):
     ("lookups", "rule"),
     [
         (None, "must be given"),
-        ([[0, 1], [0, 0]], "must cover all 3"),
+        ([[0, 1], [0, 0]], "one entry for each of the 3"),
         ([[0, 1, 2], [0, 0, 1]], "single top"),
         ([[0, 0, 2], [0, 0, 0]], "begin with the values"),
         ([[0, 1, 2], [0, 0, 1], [0, 1, 1], [0, 0, 0]], "two parents"),

@@ -83,7 +83,9 @@ def test_long_numbers_are_not_merged() -> None:
 def test_the_sheet_that_is_meant() -> None:
     two = book([HEADER, ["a", 1]], [HEADER, ["b", 2]])
     assert read(two, sheet="sheet 2")["key"].tolist() == ["b"]
-    assert "must be told which sheet to read, got 2 sheets. Write options: {sheet: …}" in refused(two)
+    assert "has 2 sheets, and the policy does not say which to read. Write options: {sheet: …}" in refused(
+        two
+    )
     assert "must have the sheet that options.sheet names, got 2 others" in refused(two, sheet=CANARY)
 
 
@@ -103,7 +105,10 @@ def test_texts_for_missing_values_and_errors_of_formulas() -> None:
     [
         ([[CANARY, CANARY], [1, 2]], "columns must be named once, got equal names in 1, 2"),
         ([["a", None, "c"], [1, CANARY, 3]], "every column must have a name in the first row, got none in 2"),
-        ([["a"], [1, CANARY]], "every column must have a name in the first row, got cells behind the last"),
+        (
+            [["a"], [1, CANARY]],
+            "every column must have a name in the first row, got cells to the right of the last name",
+        ),
         ([], "must have a row with the names of the columns first"),
     ],
 )

@@ -71,7 +71,7 @@ def test_all_kinds_at_once_are_told_apart() -> None:
         "without a digit": [1],
         "with %": [2],
         "with other signs": [3],
-        "with a text beside the number": [4],
+        "with a text next to the number": [4],
         "with something else": [5],
     }
     assert is_numeral(texts, how()).tolist() == [True, *[False] * 6]

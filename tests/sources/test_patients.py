@@ -110,8 +110,8 @@ class TestBadInput:
         with pytest.raises(InputError) as caught:
             heights([16, 30, math.nan, 121], ["Male", "secret", "Male", None], rng=np.random.default_rng(0))
         assert caught.value.problems == (
-            "`sex` must be Female or Male, got something else for 2 people. Recode them first.",
-            "`age` must be 17 to 120 years, got another for 3 people. The tables are of adults.",
+            "`sex` must be Female or Male; 2 people have another value. Recode them first.",
+            "`age` must be 17 to 120 years; 3 people have another age. The tables are of adults.",
         )
 
     @pytest.mark.parametrize("draws", [heights, weights])

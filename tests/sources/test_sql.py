@@ -228,7 +228,7 @@ def test_a_cell_that_postgresql_quotes_is_withheld(postgres: sa.Engine, small_po
             f"mysql+pymysql://{CANARY}@host/base",
             "the driver of the database must be installed: pip install pymysql",
         ),
-        ("", "the environment variable WAREHOUSE_URL must hold a URL, it is not set"),
+        ("", "the environment variable WAREHOUSE_URL is not set: it must hold a URL"),
     ],
 )
 def test_no_credential_is_in_a_message(

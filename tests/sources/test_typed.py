@@ -140,7 +140,7 @@ def test_points_that_may_be_thousands_are_not_guessed() -> None:
             {"with other signs": [1]},
             "Correct the source",
         ),
-        (["5", "CHF 5"], {}, {"with a text beside the number": [1]}, "currency"),
+        (["5", "CHF 5"], {}, {"with a text next to the number": [1]}, "currency"),
         (["12/7"], {}, {"with something else": [0]}, "missing"),
     ],
 )
@@ -155,7 +155,7 @@ def test_each_kind_of_mistake_says_what_to_write(
 def test_integers() -> None:
     found = read("integer", ["007", "12.00", "1.5", "9" * 18, "9" * 19, None], decimal=".")
     assert found.values.to_pylist() == [7, 12, None, 10**18 - 1, None, None]
-    assert wrong(found) == {"with a fraction": [2], "with larger ones than can be told apart": [4]}
+    assert wrong(found) == {"with a fraction": [2], "with larger ones than can be distinguished": [4]}
 
 
 def test_booleans() -> None:

@@ -190,7 +190,7 @@ def test_a_url_with_a_token_comes_from_the_environment(web: str, monkeypatch: py
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("", "the environment variable SIGNED_URL must hold a URL, it is not set"),
+        ("", "the environment variable SIGNED_URL is not set: it must hold a URL"),
         (f"/etc/{CANARY}", "must be a URL that begins with s3://"),
         (f"file:///etc/{CANARY}", "must be a URL that begins with s3://"),
         (f"simplecache::https://{CANARY}/a", "must be a URL that begins with s3://"),

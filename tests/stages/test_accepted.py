@@ -66,7 +66,7 @@ def test_all_mistakes_are_listed_at_once(small_policy: Small, small_people: Peop
     assert caught.value.problems == (
         "height: must be a number, got 2 records with other signs. Correct the source: other values of the "
         "column have the signs that are set.",
-        "income: must be a number, got 1 record with a text beside the number. In clean.columns.income: "
+        "income: must be a number, got 1 record with a text next to the number. In clean.columns.income: "
         "write currency: with that text, if it is one.",
         "illness: must have a value in every record, got 1 missing. Set missing: suppress to suppress those "
         "records.",
@@ -75,7 +75,7 @@ def test_all_mistakes_are_listed_at_once(small_policy: Small, small_people: Peop
     )
     assert caught.value.withheld_records() == (
         "height, with other signs: 8, 9",
-        "income, with a text beside the number: 8",
+        "income, with a text next to the number: 8",
     )
 
 

@@ -88,7 +88,7 @@ def test_every_stage_refuses_forged_facts(
     assert not result.success
     said = "\n".join(str(entry) for entry in made.instance.all_logs(result.run_id))
     assert CANARY not in said
-    assert f"the facts of {stage} must be what that stage writes, got others: {field}" in said
+    assert f"the facts of {stage} must be what that stage writes; these are not: {field}" in said
     assert {path: path.read_bytes() for path in made.released()} == before
 
 

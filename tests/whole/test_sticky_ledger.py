@@ -430,7 +430,7 @@ def test_less_than_the_whole_must_have_been_opened_here(world: World) -> None:
 def test_facts_that_do_not_say_are_refused(world: World, said: object) -> None:
     policy = world.policy()
     chain = world.drawn(policy)
-    with pytest.raises(InputError, match="what that stage writes, got others: composition") as refused:
+    with pytest.raises(InputError, match="what that stage writes; these are not: composition") as refused:
         world.publish(policy, chain, epsilon_spent=said)
     assert "CANARY" not in str(refused.value)
     facts = {"perturbed": {"composition": {"epsilon_spent": said}}}

@@ -1,6 +1,8 @@
 """Expectations about a release for Great Expectations, and the suite of a policy.
 
 Importing this package imports Great Expectations, which takes seconds: only who uses it should.
+
+Decision: docs/adr/0041-expectations-from-the-table-of-limits.md.
 """
 
 from anon_pipeline.gate.great_expectations.batch import gate_batch

@@ -101,7 +101,7 @@ class ReleaseExpectation(BatchExpectation):
             if lacking:
                 raise ValueError(f"{', '.join(lacking)}: must be given, got neither them nor a policy")
         elif more := [name for name in wanted if given[name] is not None and name != "released"]:
-            raise ValueError(f"{', '.join(more)}: must be left out beside a policy, which has them")
+            raise ValueError(f"{', '.join(more)}: must be left out if a policy is given, which has them")
         try:
             demand_of(given, cls.expectation_type)
         except (InputError, PolicyError) as error:

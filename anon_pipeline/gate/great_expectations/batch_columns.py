@@ -39,7 +39,7 @@ def released_rows(frame: pd.DataFrame, released: str | None) -> NDArray[np.bool_
     if released is not None:
         column = batch_columns(frame, [released])[released]
         if not pd.api.types.is_bool_dtype(column.dtype) or column.isna().any():
-            raise InputError(f"{released}: must be true or false in every record, got another type or gaps")
+            raise InputError(f"{released}: must be true or false in every record, without missing values")
         rows = column.to_numpy(np.bool_)
     if not rows.any():
         raise InputError("the batch must have at least one released record, got none")
@@ -54,7 +54,7 @@ def whole_numbers(frame: pd.DataFrame, name: str) -> NDArray[np.int64]:
     """
     column = batch_columns(frame, [name])[name]
     if not pd.api.types.is_integer_dtype(column.dtype) or column.isna().any():
-        raise InputError(f"{name}: must be a whole number in every record, got another type or gaps")
+        raise InputError(f"{name}: must be a whole number in every record, without missing values")
     return column.to_numpy(np.int64)
 
 

@@ -53,8 +53,8 @@ class _InColumns:
 
     def __getattr__(self, name: str) -> Any:
         raise InputError(
-            "a batch must be judged by histories, sticky_noise and population_risk of its case: it has "
-            "no memory and no population itself"
+            "this limit cannot be measured on a batch, which has no memory and no population table: use "
+            "histories, sticky_noise and population_risk of its case"
         )
 
 

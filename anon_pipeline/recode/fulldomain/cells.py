@@ -4,6 +4,8 @@ The classes that a node breaks are the units. A blanked cell is released as its 
 agree when the same columns are blanked become one class, if that keeps all constraints. Records in classes
 that the node keeps are never touched; others may join such a class only where its own values are the top
 already, and only if it still keeps all constraints.
+
+Decision: docs/adr/0019-comparable-recoders-and-cells.md.
 """
 
 from __future__ import annotations

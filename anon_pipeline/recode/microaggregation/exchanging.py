@@ -1,4 +1,7 @@
-"""Exchanging members between clusters: first until t holds, then as long as the error falls."""
+"""Exchanging members between clusters: first until t holds, then as long as the error falls.
+
+Decision: docs/adr/0028-exchanges-after-slices.md.
+"""
 
 from __future__ import annotations
 
@@ -152,7 +155,7 @@ def exchange_some(
 def _mender(
     crowds: Crowds, scale: Scale, one: int, pool: NDArray[np.int64], least: tuple[float, float]
 ) -> tuple[int, float, float]:
-    """Position of the pool whose record lowers the excess most, of equal ones the error; −1 if none does.
+    """Index in the pool of the record that lowers the excess most (ties: the error); −1 if none does.
 
     Args:
         least: what to beat: excess, growth of the error.

@@ -59,7 +59,7 @@ def broken_contract(frame: pd.DataFrame, contract: Contract) -> list[str]:
     problems = set(list_missed_breaks(contract))
     own, other = broken_rules(frame, contract), broken_by_pandera(frame, contract)
     if bool(own) != bool(other):
-        problems.add("the contract must look the same to our own checks and to Pandera's, it does not")
+        problems.add("our own checks and Pandera's must agree on the contract; they do not")
     found = describe_identifiers(problems | own | other, frame, _identifier_rules(contract))
     return [_TABLE_RULES.get(line, line) for line in found]
 

@@ -1,6 +1,8 @@
 """The intersection attack: who, of all persons, fits every class that one person was published in.
 
 Each release may be k-anonymous, and the classes of one person have one member in common.
+
+Decision: docs/adr/0010-releases-judged-together.md.
 """
 
 from __future__ import annotations

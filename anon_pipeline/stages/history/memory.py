@@ -105,8 +105,8 @@ class Memory:
         """
         if self.key not in (None, key):
             raise InputError(
-                "the memory must be of persons hashed by the same record_key and key as now, it is not. "
-                "Restore the key; a new memory would not know what was published."
+                "the memory is of people hashed by another record_key or key than now. Restore the key; a "
+                "new memory would not know what was published."
             )
         return replace(self, key=key)
 
@@ -213,9 +213,9 @@ def normalize_persons(memory: Memory, persons: pd.Series) -> tuple[Memory, pd.Se
     twice = int(members.duplicated(["release", "person"]).sum())
     if twice:
         raise InputError(
-            f"record_key: the memory must know persons by keys that differ in more than case, white space "
-            f"and leading zeros, got {twice} in one release that do not: they cannot be told apart any more. "
-            f"Give them other keys and begin a new memory: see docs/known-limits.md, The memory stays."
+            "record_key: the memory must know people by keys that differ in more than case, white space and "
+            f"leading zeros, got {twice} in one release that do not: they cannot be distinguished any more. "
+            "Give them other keys and begin a new memory: see docs/known-limits.md, The memory stays."
         )
     values = values.drop_duplicates(KEY, keep="last").reset_index(drop=True)
     return replace(memory, members=members, values=values), now

@@ -43,7 +43,7 @@ def from_table(frame: pd.DataFrame, facts: Mapping[str, Mapping[str, Any]]) -> M
     """
     document = facts.get("memory", {})
     if not _is_memory(document) or not set(VALUES) <= set(frame.columns):
-        raise InputError("the memory of a release must be one that this version wrote, got another table")
+        raise InputError("the memory of a release must be one that this version wrote")
     member = (frame["release"] >= 0).to_numpy()
     values = frame.loc[~member, list(VALUES)]
     return Memory(

@@ -1,4 +1,7 @@
-"""Noise that is not drawn twice: which noisy values were published already and stay."""
+"""Noise that is not drawn twice: which noisy values were published already and stay.
+
+Decision: docs/adr/0012-sticky-spends-what-changed.md.
+"""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ def test_classes_are_those_of_released_records_and_missing_equals_missing(by_han
 
 
 def test_class_ids_that_are_not_those_of_the_values_are_refused(by_hand: pd.DataFrame) -> None:
-    with pytest.raises(InputError, match="class ids must be those of the generalized values"):
+    with pytest.raises(InputError, match="class ids do not match the generalized values"):
         _case(by_hand.assign(_class_id=[10, 10, 10, 4, 4, 10, -1]))
 
 

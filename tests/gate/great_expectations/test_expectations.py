@@ -183,7 +183,7 @@ def test_a_limit_that_reads_memory_or_population_itself_is_not_measured(
     policy = policy_from({"name": "p", "source": {"path": "x"}, "columns": columns, "anonymize": {"k": 7}})
     line = package.validate(batch, policy).lines[-1]
     assert (line.success, line.error) == (False, "InputError")
-    assert "a batch must be judged by histories" in str(line.reason)
+    assert "this limit cannot be measured on a batch" in str(line.reason)
 
 
 class _Read(dict[str, Any]):

@@ -346,7 +346,7 @@ def test_a_policy_and_arguments_are_not_given_together(release: Release) -> None
     given = {"policy": suite.expectations[0].policy, "limit_name": "k"}
     assert ExpectReleaseToBeKAnonymous(**given).policy == given["policy"]
     for wrong, message in (
-        (given | {"k": 3}, "k: must be left out beside a policy"),
+        (given | {"k": 3}, "k: must be left out if a policy is given"),
         (given | {"limit_name": "l_diversity.pay"}, "must be a limit in the policy"),
         ({"k": 3}, "quasi_identifiers: must be given"),
         ({"limit_name": "k"}, "k: must be given"),

@@ -108,5 +108,5 @@ def test_nothing_found_is_infeasible_and_says_why(from_rows: Any) -> None:
         Constraints(2, 1, (secret,)),
         recoder="incognito",
     )
-    with pytest.raises(InfeasibleError, match=r"entropy l = 2 in s: l_diversity.s stands in the way"):
+    with pytest.raises(InfeasibleError, match=r"entropy l = 2 in s: l_diversity.s fails for"):
         choose_preferred(searched(task), [])

@@ -82,7 +82,7 @@ def test_ola_is_the_best_of_the_minimal_nodes_that_keep_everything(
     minimal = lowest([node for node in nodes if node.feasible])
     assert minimal_nodes(search) == [node.levels for node in minimal]
     if not minimal:
-        with pytest.raises(InfeasibleError, match="stands in the way"):
+        with pytest.raises(InfeasibleError, match="fails for"):
             ola(search)
         return
     want, got = least(minimal), ola(search)
@@ -118,7 +118,7 @@ def test_nothing_feasible_is_said_by_the_constraint_in_the_way(from_rows: Any) -
             recoder(search)
         text = str(caught.value)
         assert "for 8 of 8 records (its worst class is at 0.625)" in caught.value.exact
-        assert "t_closeness.illness stands in the way for more records than the 3" in text
+        assert "t_closeness.illness fails for more records than the 3" in text
         assert "0.625" not in text
         assert "Relax that limit, raise suppression_limit" in text
 

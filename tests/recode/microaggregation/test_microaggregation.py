@@ -92,7 +92,7 @@ def test_classes_beyond_a_limit_are_suppressed_if_they_may_be(
     assert found.sse == pytest.approx(np.var([60, 61, 63]) / 43**2, abs=1e-7)
     with pytest.raises(InfeasibleError, match="take the recoder merge") as caught:
         recode(replace(task, constraints=replace(task.constraints, max_suppressed=2)))
-    assert "l_diversity.pay stands in the way for 3 of 6 records" in caught.value.exact
+    assert "l_diversity.pay fails for 3 of 6 records" in caught.value.exact
     merged = recode(replace(task, recoder="merge", constraints=replace(task.constraints, max_suppressed=0)))
     assert brute.released(merged) == [("41.2",)] * 6
 

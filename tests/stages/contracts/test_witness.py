@@ -180,7 +180,7 @@ def test_judges_that_disagree_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contracts_module, "broken_by_pandera", lambda table, contract: {"note: strange"})
     assert broken_contract(_release(), release_contract(_policy())) == [
         "note: strange",
-        "the contract must look the same to our own checks and to Pandera's, it does not",
+        "our own checks and Pandera's must agree on the contract; they do not",
     ]
 
 
