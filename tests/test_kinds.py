@@ -143,7 +143,7 @@ EXCEPTED: dict[str, dict[str, str]] = {
         "orchestration/checks.py": "contract",
         "orchestration/stage.py": "parquet",
         "profile/name_hints.py": "dates, origin",
-        "profile/page.py": "dates, numbers",
+        "profile/output.py": "dates, numbers",
         "publish/manifest_facts.py": "population",
         "release.py": "population",
         "report/columns.py": "numbers",

@@ -107,7 +107,7 @@ def _ask_all(ctx: click.Context, found: Profile) -> list[Proposal]:
 
 def _ask(ctx: click.Context, proposal: Proposal, look: Look) -> Proposal:
     from anon_pipeline.draft.answers import as_proposed, possible_answers  # noqa: PLC0415
-    from anon_pipeline.profile.page import holds  # noqa: PLC0415
+    from anon_pipeline.profile.output import holds  # noqa: PLC0415
     from anon_pipeline.profile.questions import asked_in  # noqa: PLC0415
 
     seen = proposal.seen

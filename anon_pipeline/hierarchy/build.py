@@ -23,7 +23,7 @@ from anon_pipeline.hierarchy.levels_of_values import (
     number_text,
     suppress_levels,
 )
-from anon_pipeline.hierarchy.tables import read_table, tree_levels
+from anon_pipeline.hierarchy.table_files import read_table, tree_levels
 from anon_pipeline.policy.hierarchies import (
     Dates,
     HierarchySpec,

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.hierarchy.levels import TOP
 from anon_pipeline.hierarchy.levels_of_values import date_levels, interval_levels, number_text
-from anon_pipeline.hierarchy.tables import read_table, tree_levels
+from anon_pipeline.hierarchy.table_files import read_table, tree_levels
 from anon_pipeline.policy.hierarchies import Dates, Intervals, Mask, Order, Table, Tree, hierarchy_kind
 from anon_pipeline.policy.model import Policy
 

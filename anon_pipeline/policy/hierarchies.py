@@ -16,7 +16,7 @@ from anon_pipeline.policy.frozen_mapping import FrozenTree
 from anon_pipeline.policy.marks import COUNTED, SHOWN, Below
 
 _DEEPEST = 50  # levels of a taxonomy; a YAML alias can make one without an end
-_WRITTEN = "anon_pipeline.hierarchy.tables"
+_WRITTEN = "anon_pipeline.hierarchy.table_files"
 _MOST = 2**53  # intervals of one width in the next; beyond, a float no longer counts them
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from anon_pipeline.hierarchy.tables import tree_levels
+from anon_pipeline.hierarchy.table_files import tree_levels
 from anon_pipeline.policy import Policy, policy_from
 from anon_pipeline.policy.frozen_mapping import FrozenMapping, freeze, thaw
 from anon_pipeline.policy.hierarchies import Tree

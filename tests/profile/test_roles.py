@@ -8,7 +8,7 @@ import pytest
 
 from anon_pipeline.policy.columns import Generalize, Sensitive
 from anon_pipeline.profile.look import look_at
-from anon_pipeline.profile.page import holds
+from anon_pipeline.profile.output import holds
 from anon_pipeline.profile.proposals import Proposal, Sure
 from anon_pipeline.profile.roles import propose_role
 

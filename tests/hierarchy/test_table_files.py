@@ -14,7 +14,7 @@ from anon_pipeline.base.errors import InputError
 from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.hierarchy.build import code_column
 from anon_pipeline.hierarchy.levels import from_columns
-from anon_pipeline.hierarchy.tables import read_table, tree_levels
+from anon_pipeline.hierarchy.table_files import read_table, tree_levels
 from anon_pipeline.policy.hierarchies import HIERARCHIES
 
 CANARY = "-".join(["CANARY", "7f3a"])
@@ -155,9 +155,9 @@ def test_trees_that_are_refused(tree: dict[str, Any], message: str) -> None:
 def test_tables_that_are_too_large(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, content: str
 ) -> None:
-    monkeypatch.setattr("anon_pipeline.hierarchy.tables.HIERARCHY_ROWS", 10)
+    monkeypatch.setattr("anon_pipeline.hierarchy.table_files.HIERARCHY_ROWS", 10)
     if limit == "bytes":
-        monkeypatch.setattr("anon_pipeline.hierarchy.tables.HIERARCHY_BYTES", 100)
+        monkeypatch.setattr("anon_pipeline.hierarchy.table_files.HIERARCHY_BYTES", 100)
     (tmp_path / "h.csv").write_text(content)
     with pytest.raises(InputError, match=rf"^h\.csv: must keep the limit of a hierarchy's {limit}"):
         read_table(tmp_path / "h.csv")

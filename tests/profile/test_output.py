@@ -9,7 +9,7 @@ import pytest
 
 from anon_pipeline.profile.layout import Layout
 from anon_pipeline.profile.look import look_at
-from anon_pipeline.profile.page import HEADINGS, as_html, as_json, holds, lines, rows
+from anon_pipeline.profile.output import HEADINGS, as_html, as_json, holds, lines, rows
 from anon_pipeline.profile.profile_table import Profile, profile_table
 
 
