@@ -14,7 +14,7 @@ import pandas as pd
 
 from anon_pipeline.base.errors import GateRefused, PolicyError, private_stage
 from anon_pipeline.base.observer import Observer, Progress, Step, ignore, observer_of
-from anon_pipeline.evidence.identifying import identifying_columns, utc_today
+from anon_pipeline.evidence.identifying_columns import identifying_columns, utc_today
 from anon_pipeline.facts.records import Facts
 from anon_pipeline.gate import GateReport, evaluate
 from anon_pipeline.perturb.entropy import Entropy, system_entropy
@@ -24,12 +24,12 @@ from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.source import placeless
 from anon_pipeline.publish import Published, publish
-from anon_pipeline.publish.before_drawing import refuse_before_drawing
 from anon_pipeline.publish.booking import Booking, booking
 from anon_pipeline.publish.draw_keys import draws_of
 from anon_pipeline.publish.drawing import Opening
 from anon_pipeline.publish.judgment import refuse_unless_passed
-from anon_pipeline.publish.measured import measured_of
+from anon_pipeline.publish.measurements import measured_of
+from anon_pipeline.publish.pre_draw_checks import refuse_before_drawing
 from anon_pipeline.publish.preconditions import refuse_what_cannot_be_published
 from anon_pipeline.report import Exact, internal_report, release_html
 from anon_pipeline.sources import read_source
@@ -190,7 +190,7 @@ def make_release(  # noqa: PLR0913 - two are deprecated
         searching: called now and then with how far a search is.
     Returns:
         What was written; its ``report`` has all numbers, since who calls this has the originals. What may be
-        published of it is its ``to_json()``. The vault keeps the numbers, too, see `publish.measured`.
+        published of it is its ``to_json()``. The vault keeps the numbers, too, see `publish.measurements`.
     Raises:
         InputError, InfeasibleError, GateRefused, PublishError: see the stages and `publish`.
         PolicyError: the policy contradicts itself, see `policy.contradictions`; or it is weaker than a

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from anon_pipeline.base.compiled import compilations_told
+from anon_pipeline.base.compilation import compilations_told
 from anon_pipeline.base.observer import Observer, Progress, Step, ignore
 from anon_pipeline.catalog.entries import Fit
 from anon_pipeline.catalog.losses import DEFAULT_LOSS, LABELED, LOSSES

@@ -37,7 +37,7 @@ from anon_pipeline.orchestration.checks import (
     check_hierarchies,
     check_identifiers,
 )
-from anon_pipeline.orchestration.publishing import published
+from anon_pipeline.orchestration.publish_asset import published
 from anon_pipeline.policy import Policy
 
 __all__ = ["chain"]

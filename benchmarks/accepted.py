@@ -6,7 +6,7 @@ the share of the records whose own original is nearest is at most a limit: given
 All released values are moved to public bounds, so that they are few and nothing is left out.
 
 Belongs here: the enumeration and its table. Does not belong here: the gate, and what it judges
-(`evidence.expected`).
+(`evidence.expectation`).
 """
 
 from __future__ import annotations

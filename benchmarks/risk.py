@@ -21,7 +21,7 @@ from anon_pipeline.risk.averaging import averaging_risk
 from anon_pipeline.risk.boxes import points_in_boxes
 from anon_pipeline.risk.comparison import LinkageFiles, distance_levels
 from anon_pipeline.risk.confidence import confident_counts
-from anon_pipeline.risk.expected import NoiseLaw
+from anon_pipeline.risk.expected_linking import NoiseLaw
 from anon_pipeline.risk.l_diversity import entropy_l
 from anon_pipeline.risk.linkage import exact_linkage, probabilistic_linkage, threshold_linkage
 from anon_pipeline.risk.linking import expected_column_linking, linking_risk

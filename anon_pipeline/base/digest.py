@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from anon_pipeline.base.reading import file_size
+from anon_pipeline.base.size_bounds import file_size
 from anon_pipeline.base.values import to_arrow
 
 

@@ -13,7 +13,7 @@ class ColumnType:
 
     name: in the policy.
     words: what its values must be, for messages.
-    reads: place of the function from a column to values of this type, see `sources.typed`.
+    reads: place of the function from a column to values of this type, see `sources.type_readers`.
     keys: of the section ``clean`` that fit columns of this type, beside those that fit all.
     numeric: whether it fits a column whose role needs numbers.
     temporal: whether it fits a column whose values are dates.
@@ -32,15 +32,23 @@ class ColumnType:
 _SIGNS = frozenset({"decimal", "thousands", "currency"})
 _ALL = (
     ColumnType(
-        "text", "a text", "anon_pipeline.sources.typed:texts", frozenset({"truncate"}), keeps_texts=True
+        "text",
+        "a text",
+        "anon_pipeline.sources.type_readers:texts",
+        frozenset({"truncate"}),
+        keeps_texts=True,
     ),
     ColumnType(
-        "number", "a number", "anon_pipeline.sources.typed:numbers", _SIGNS | {"percent"}, numeric=True
+        "number", "a number", "anon_pipeline.sources.type_readers:numbers", _SIGNS | {"percent"}, numeric=True
     ),
-    ColumnType("integer", "a whole number", "anon_pipeline.sources.typed:integers", _SIGNS, numeric=True),
-    ColumnType("date", "a date", "anon_pipeline.sources.typed:dates", frozenset({"format"}), temporal=True),
-    ColumnType("boolean", "true or false", "anon_pipeline.sources.typed:booleans"),
-    ColumnType("auto", "of one kind", "anon_pipeline.sources.typed:infer", _SIGNS | {"format"}),
+    ColumnType(
+        "integer", "a whole number", "anon_pipeline.sources.type_readers:integers", _SIGNS, numeric=True
+    ),
+    ColumnType(
+        "date", "a date", "anon_pipeline.sources.type_readers:dates", frozenset({"format"}), temporal=True
+    ),
+    ColumnType("boolean", "true or false", "anon_pipeline.sources.type_readers:booleans"),
+    ColumnType("auto", "of one kind", "anon_pipeline.sources.type_readers:infer", _SIGNS | {"format"}),
 )
 COLUMN_TYPES: Mapping[str, ColumnType] = MappingProxyType({one.name: one for one in _ALL})
 TEXT_TYPE = next(one.name for one in _ALL if one.keeps_texts)

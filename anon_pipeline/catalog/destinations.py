@@ -16,7 +16,7 @@ class DestinationKind:
 
     name: its key below ``publish.deliver`` in the policy.
     opens: place of the function from policy, folders of the deployment and partition to a
-        `publish.delivering.Destination`.
+        `publish.delivery.Destination`.
     """
 
     name: str

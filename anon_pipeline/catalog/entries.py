@@ -258,7 +258,7 @@ class HierarchyKind:
     name: its key in the policy, which is the first field of its model.
     model: how a policy describes it.
     builds: place of the function that codes a column by it, see `hierarchy.build`.
-    recognizes: place of the function that tells the level of a released text, see `hierarchy.levels_seen`.
+    recognizes: place of the function that tells the level of a released text, see `hierarchy.level_of_text`.
     numbers: whether the column must hold numbers.
     ordered: whether its leaves lie on a line, so that ranges and means of them exist.
     computed: whether labels are computed from the values by a rule; those of others are looked at for values

@@ -97,7 +97,7 @@ def _files(path: Path) -> Iterator[Path]:
 
 def _is_ours(file: Path) -> bool:
     """Tell whether a file is a policy or a floor, or was meant as one: it names our types."""
-    from anon_pipeline.base.reading import POLICY_BYTES, read_small  # noqa: PLC0415
+    from anon_pipeline.base.size_bounds import POLICY_BYTES, read_small  # noqa: PLC0415
     from anon_pipeline.limits.floor import TYPE as FLOOR  # noqa: PLC0415
     from anon_pipeline.policy import TYPE  # noqa: PLC0415
     from anon_pipeline.policy.defaults_files import NAME  # noqa: PLC0415
@@ -113,7 +113,7 @@ def _is_ours(file: Path) -> bool:
 
 def _check(file: Path, skip_others: bool, project: Path | None, outside: bool) -> Found:
     from anon_pipeline.base.errors import AnonPipelineError, InputError, PolicyError  # noqa: PLC0415
-    from anon_pipeline.limits.accepted import accepted_risks  # noqa: PLC0415
+    from anon_pipeline.limits.accepted_risks import accepted_risks  # noqa: PLC0415
     from anon_pipeline.limits.floor import read_floor  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
     from anon_pipeline.policy.contradictions import refuse_contradictions  # noqa: PLC0415

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.tree import Tree
 
     from anon_pipeline.profile.hierarchy_check import CheckedHierarchy, Node
-    from anon_pipeline.profile.looking import Look
+    from anon_pipeline.profile.look import Look
 
 _SHOWN = 50  # values that are no leaf, on a terminal
 
@@ -82,8 +82,8 @@ def hierarchy(ctx: click.Context, data: Path, column: str, *, as_json: bool, **o
 def _look(data: Path, column: str) -> Look:
     """Return the column, as it is read."""
     from anon_pipeline.base.errors import InputError, private_stage  # noqa: PLC0415
-    from anon_pipeline.profile.given import read_given  # noqa: PLC0415
-    from anon_pipeline.profile.looking import look_at  # noqa: PLC0415
+    from anon_pipeline.profile.look import look_at  # noqa: PLC0415
+    from anon_pipeline.profile.source_file import read_given  # noqa: PLC0415
 
     frame = read_given(data).frame
     if column not in frame.columns:

@@ -233,7 +233,7 @@ def _forget(release_id: str, policy_file: Path | None, project: Path | None) -> 
 
 def _given_up(book: Ledger, beginning: str, policy_file: Path | None, project: Path | None) -> str | None:
     """Remove the key of a draw that the ledger does not know; return its id, None if there is none."""
-    from anon_pipeline.publish.unbooked import give_up_unbooked  # noqa: PLC0415
+    from anon_pipeline.publish.orphan_draws import give_up_unbooked  # noqa: PLC0415
 
     return give_up_unbooked(book, locations_of(policy_file or Path("policy.yaml"), project), beginning)
 

@@ -22,16 +22,16 @@ def profile(data: Path, *, as_json: bool, json_file: Path | None, html_file: Pat
 
     DATA is a table's file, or a YAML file with the section source of a policy.
     """
-    from anon_pipeline.profile import shown  # noqa: PLC0415
-    from anon_pipeline.profile.profiling import profile_file  # noqa: PLC0415
+    from anon_pipeline.profile import output  # noqa: PLC0415
+    from anon_pipeline.profile.profile_table import profile_file  # noqa: PLC0415
 
     found, _ = profile_file(data)
     if as_json:
-        click.echo(shown.as_json(found), nl=False)
+        click.echo(output.as_json(found), nl=False)
     else:
-        print_table(shown.HEADINGS, shown.rows(found), title=f"Profile of {data.name}", width=160)
-        click.echo("".join(f"{line}\n" for line in shown.lines(found)), nl=False)
-    for path, text in ((json_file, shown.as_json), (html_file, lambda one: shown.as_html(one, data.name))):
+        print_table(output.HEADINGS, output.rows(found), title=f"Profile of {data.name}", width=160)
+        click.echo("".join(f"{line}\n" for line in output.lines(found)), nl=False)
+    for path, text in ((json_file, output.as_json), (html_file, lambda one: output.as_html(one, data.name))):
         if path is not None:
             write_file(path, text(found).encode(), what="profile")
             click.echo(f"wrote {path}", err=as_json)

@@ -68,7 +68,7 @@ def run(ctx: click.Context, policy_file: Path, **options: Any) -> None:
     keys = [options["partition"]] if span is None else partitions_between(policy, span)
     locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
     if options["to_dagster"]:
-        from anon_pipeline.orchestration.runless import refuse_without_instance  # noqa: PLC0415
+        from anon_pipeline.orchestration.instance_events import refuse_without_instance  # noqa: PLC0415
 
         refuse_without_instance()
     releases = [Asked(policy, locations, key) for key in keys]
@@ -195,7 +195,7 @@ def _tell_dagster(asked: Asked, made: Published | GateReport) -> None:
     """Tell the instance what was published or refused; that it does not answer changes neither."""
     from anon_pipeline.base.errors import AnonPipelineError, private_stage  # noqa: PLC0415
     from anon_pipeline.gate import GateReport  # noqa: PLC0415
-    from anon_pipeline.orchestration.runless import report_refusal, report_release  # noqa: PLC0415
+    from anon_pipeline.orchestration.instance_events import report_refusal, report_release  # noqa: PLC0415
 
     try:
         with private_stage("report to Dagster"):

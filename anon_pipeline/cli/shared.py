@@ -103,7 +103,7 @@ class Progress:
         self._open = ExitStack()
 
     def __enter__(self) -> Progress:
-        from anon_pipeline.base.compiled import compilations_told  # noqa: PLC0415
+        from anon_pipeline.base.compilation import compilations_told  # noqa: PLC0415
 
         if self._console.is_terminal:
             self._open.enter_context(self._bars)

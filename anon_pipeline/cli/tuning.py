@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from anon_pipeline.policy import Policy
     from anon_pipeline.policy.locations import Locations
     from anon_pipeline.tuning.grid import Grid
-    from anon_pipeline.tuning.tuned import Tuning
+    from anon_pipeline.tuning.results import Tuning
 
 
 Value = TypeVar("Value")

@@ -74,7 +74,7 @@ def measured(  # noqa: PLR0913 - the options of a command
     import json  # noqa: PLC0415
 
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
-    from anon_pipeline.publish.measured import Measured  # noqa: PLC0415
+    from anon_pipeline.publish.measurements import Measured  # noqa: PLC0415
     from anon_pipeline.vault.artifacts import Vault  # noqa: PLC0415
     from anon_pipeline.vault.keys import keys_from  # noqa: PLC0415
 

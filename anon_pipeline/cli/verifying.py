@@ -23,7 +23,7 @@ from anon_pipeline.cli.shared import echo_json, print_report, print_table
 
 if TYPE_CHECKING:
     from anon_pipeline.policy import Policy
-    from anon_pipeline.publish.unverified import Unverified
+    from anon_pipeline.publish.unverifiable_leaves import Unverified
     from anon_pipeline.publish.verify import Verification
 
 
@@ -56,7 +56,7 @@ def verify(
     """
     from anon_pipeline.base.errors import private_stage  # noqa: PLC0415
     from anon_pipeline.gate import Status  # noqa: PLC0415
-    from anon_pipeline.publish.signing import read_public_key  # noqa: PLC0415
+    from anon_pipeline.publish.signatures import read_public_key  # noqa: PLC0415
     from anon_pipeline.publish.verify import Against, verify_in_detail  # noqa: PLC0415
 
     key = None if public_key is None else read_public_key(public_key)
@@ -168,7 +168,7 @@ def keygen(file: Path, as_json: bool) -> None:
 
     FILE is the private key (readable only by its owner), FILE.pub the public one.
     """
-    from anon_pipeline.publish.signing import write_keys  # noqa: PLC0415
+    from anon_pipeline.publish.signatures import write_keys  # noqa: PLC0415
 
     public = write_keys(file)
     if as_json:

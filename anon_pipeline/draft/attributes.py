@@ -12,8 +12,8 @@ from anon_pipeline.policy.columns import Generalize, Perturb, Sensitive
 from anon_pipeline.policy.hierarchies import hierarchy_kind
 from anon_pipeline.policy.locations import PRIVATE
 from anon_pipeline.policy.recoding import LDiversity
-from anon_pipeline.profile.looking import Kind, Seen
-from anon_pipeline.profile.profiling import Profile
+from anon_pipeline.profile.look import Kind, Seen
+from anon_pipeline.profile.profile_table import Profile
 from anon_pipeline.profile.proposals import Proposal
 
 USUAL_K, SMALL_K, SMALL_TABLE = 10, 5, 1_000

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from anon_pipeline.base.disk import make_folder, replace_file
 from anon_pipeline.base.errors import InputError, error_words
-from anon_pipeline.vault.ignoring import ignore_all, ignore_file
+from anon_pipeline.vault.git_ignore import ignore_all, ignore_file
 
 _UNREAD = "its .gitignore is no UTF-8 text"
 

@@ -1,7 +1,7 @@
 """A release that is made in memory, judged and thrown away: what refuses it, and what would be left.
 
 Belongs here: the rehearsal and what is said of it. Does not belong here: what to change when it is refused
-(`draft.fitting`).
+(`draft.choice`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from anon_pipeline.limits.verdicts import Status
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.release import anonymize
 from anon_pipeline.report.words import share_in_words, silent_columns
-from anon_pipeline.tuning.tuned import DROWNED
+from anon_pipeline.tuning.results import DROWNED
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def describe(rehearsal: Rehearsal, drowned: Sequence[str]) -> Iterator[str]:
     """Say in lines what a rehearsal that passed would publish.
 
     Args:
-        drowned: columns that the noise moves further than their values spread, see `tuning.tuned.Expected`.
+        drowned: columns that the noise moves further than their values spread, see `tuning.results.Expected`.
     """
     many = len(rehearsal.warned)
     warnings = f"{many} warning{'' if many == 1 else 's'}" if many else "no warning"

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from anon_pipeline.evidence.released_columns import combined_codes
-from anon_pipeline.policy.acknowledged import Acknowledged, hashed_columns
+from anon_pipeline.policy.acknowledgements import Acknowledged, hashed_columns
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.singling_out import distinct_share
 

@@ -16,7 +16,7 @@ from anon_pipeline.perturb.mechanisms import sensitivities
 from anon_pipeline.perturb.noise import class_diameters
 from anon_pipeline.policy.attacks import Averaging
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.risk import expected, uniques
+from anon_pipeline.risk import expected_linking, uniques
 from anon_pipeline.risk.assignment import one_to_one_risk
 from anon_pipeline.risk.attributes import (
     class_homogeneity,
@@ -25,7 +25,7 @@ from anon_pipeline.risk.attributes import (
     count_open_classes,
 )
 from anon_pipeline.risk.averaging import averaging_risk
-from anon_pipeline.risk.expected import NoiseLaw
+from anon_pipeline.risk.expected_linking import NoiseLaw
 from anon_pipeline.risk.posterior import posterior_risk
 
 _SIMULATED = 2**21  # records whose noise is simulated, all draws together, but for 8 draws at least
@@ -72,7 +72,7 @@ def expected_linking_risk(evidence: Evidence, policy: Policy) -> float:
     law = noise_law(evidence, policy)
     labels, random = require_originals(evidence).labels, np.random.default_rng(0)
     draws = min(max(_SIMULATED // len(labels), 8), 64)
-    found = expected.expected_linking_risk(_exact(evidence), labels, law, random=random, draws=draws)
+    found = expected_linking.expected_linking_risk(_exact(evidence), labels, law, random=random, draws=draws)
     return min(found.risk + 3 * found.standard_error, 1.0)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from anon_pipeline.encode.categories import category_noises
 from anon_pipeline.encode.codes import CLASS
 from anon_pipeline.evidence.evidence import Evidence, people_in
-from anon_pipeline.evidence.expected import Expectation
+from anon_pipeline.evidence.expectation import Expectation
 from anon_pipeline.evidence.measures import require_originals
 from anon_pipeline.perturb.category_law import CategoryNoise, pmf
 from anon_pipeline.policy.model import Policy

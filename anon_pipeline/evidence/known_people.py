@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.evidence.expected import Expectation
+from anon_pipeline.evidence.expectation import Expectation
 from anon_pipeline.risk.known_cells import CLOSE, Cells, Hidden, most_linked
 from anon_pipeline.risk.known_people import (
     CellPeople,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from anon_pipeline.base.classes import EquivalenceClasses
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.catalog.class_limits import CLASS_LIMITS
-from anon_pipeline.catalog.named import import_entry
+from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.encode.codes import code_sensitive
 from anon_pipeline.encode.grids import grid_units, noises
 from anon_pipeline.evidence.evidence import Evidence, Originals

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.catalog.class_limits import CLASS_LIMITS
-from anon_pipeline.catalog.named import import_entry
+from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.encode.codes import code_sensitive
 from anon_pipeline.evidence.evidence import Evidence
 from anon_pipeline.evidence.measures import class_l_diversity, class_t_closeness, is_l_diverse

@@ -15,7 +15,7 @@ from anon_pipeline.base.values import to_texts
 from anon_pipeline.encode.codes import PERSON
 from anon_pipeline.policy.hierarchies import hierarchy_kind
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.risk.explained import explained_share
+from anon_pipeline.risk.explained_share import explained_share
 
 TOLD = 0.9
 """Share of what classes leave open of a column from which on another tells it: a third of its spread is left.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeGuard, get_args
 
-from anon_pipeline.base.reading import POLICY_NODES
+from anon_pipeline.base.size_bounds import POLICY_NODES
 from anon_pipeline.catalog.class_limits import CLASS_LIMITS
 from anon_pipeline.policy.model import Policy
 

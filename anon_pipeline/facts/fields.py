@@ -8,6 +8,7 @@ from typing import Any
 from anon_pipeline.base.audience import Audience
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.facts import fact_rules as must
+from anon_pipeline.facts.audience import DECLARED
 from anon_pipeline.facts.records import (
     COMPOSITION_NUMBERS,
     NOISE_NUMBERS,
@@ -18,7 +19,6 @@ from anon_pipeline.facts.records import (
     ShuffledFacts,
     SuppressedFacts,
 )
-from anon_pipeline.facts.seen import DECLARED
 from anon_pipeline.policy.columns import Perturb, PerturbCategories
 from anon_pipeline.policy.recoding import Anonymize
 from anon_pipeline.policy.sections import PerturbSection

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from anon_pipeline.base.reading import POLICY_NODES
+from anon_pipeline.base.size_bounds import POLICY_NODES
 from anon_pipeline.facts import fact_rules as must
 from anon_pipeline.facts.records import Facts
 

@@ -45,7 +45,8 @@ COMPOSITION_NUMBERS: Mapping[str, Number] = {
 class RawFacts:
     """What came in.
 
-    repeated: columns whose values look like those of people with several records, see `stages.repeated`.
+    repeated: columns whose values look like those of people with several records, see
+        `stages.repeated_people`.
     value_maps: digests of the files of value maps, by column.
     """
 

@@ -13,17 +13,17 @@ from numpy.typing import NDArray
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.mistakes import counted_records
 from anon_pipeline.base.values import to_dates, to_finite_numbers, to_texts
-from anon_pipeline.catalog.named import import_entry
-from anon_pipeline.hierarchy.computed import (
+from anon_pipeline.catalog.entry_code import import_entry
+from anon_pipeline.hierarchy.hierarchy import Hierarchy
+from anon_pipeline.hierarchy.levels import from_columns
+from anon_pipeline.hierarchy.levels_of_values import (
     date_levels,
     interval_levels,
     mask_levels,
     number_text,
     suppress_levels,
 )
-from anon_pipeline.hierarchy.hierarchy import Hierarchy
-from anon_pipeline.hierarchy.levels import from_columns
-from anon_pipeline.hierarchy.written import read_table, tree_levels
+from anon_pipeline.hierarchy.table_files import read_table, tree_levels
 from anon_pipeline.policy.hierarchies import (
     Dates,
     HierarchySpec,

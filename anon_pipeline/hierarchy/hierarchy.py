@@ -33,7 +33,7 @@ class Hierarchy:
 
     def _repr_html_(self) -> str:
         """Show levels and the shape of the tree in a notebook, without values."""
-        from anon_pipeline.hierarchy.drawn import as_html  # noqa: PLC0415 - it draws what this module holds
+        from anon_pipeline.hierarchy.picture import as_html  # noqa: PLC0415 - it draws what this module holds
 
         return as_html(self)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from anon_pipeline.evidence.expected import Expectation
+from anon_pipeline.evidence.expectation import Expectation
 from anon_pipeline.evidence.known_categories import (
     expected_of_category,
     foreseen_of_category,

@@ -13,7 +13,7 @@ from anon_pipeline.base.audience import FILE, Audience, Number, Source
 from anon_pipeline.facts.records import COUNTED
 from anon_pipeline.limits.case import MISSING, Case, Need
 from anon_pipeline.limits.contradiction import contradiction
-from anon_pipeline.limits.foreseen import Foreseen
+from anon_pipeline.limits.forecast import Foreseen
 from anon_pipeline.limits.traits import Forecast, Judged, Published, Words
 from anon_pipeline.limits.verdicts import Status, Verdict, band_of
 from anon_pipeline.policy.model import Policy

@@ -8,12 +8,12 @@ from typing import Any
 
 from anon_pipeline.evidence import attackers
 from anon_pipeline.evidence.evidence import Evidence
-from anon_pipeline.evidence.expected import STANDARD_ERRORS, Expectation, expectation, mean_linking_risk
+from anon_pipeline.evidence.expectation import STANDARD_ERRORS, Expectation, expectation, mean_linking_risk
 from anon_pipeline.evidence.linkage import LINKAGES, linked_by
 from anon_pipeline.evidence.measures import confident_originals, linking_risk, linking_share, suppression
 from anon_pipeline.limits import usual
 from anon_pipeline.limits.case import Case
-from anon_pipeline.limits.foreseen import Foreseen
+from anon_pipeline.limits.forecast import Foreseen
 from anon_pipeline.limits.limit import Demand, Demanded, Limit
 from anon_pipeline.limits.traits import Forecast, Judged, Published, Words
 from anon_pipeline.policy.contradictions import linking_bounds

@@ -9,9 +9,16 @@ from collections.abc import Callable, Iterator
 
 from anon_pipeline.base.errors import PluginError
 from anon_pipeline.catalog.entries import LimitKey
-from anon_pipeline.catalog.named import import_entry
+from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.catalog.plugins import table_of
-from anon_pipeline.limits.accepted import ACCEPTED
+from anon_pipeline.limits.accepted_risks import ACCEPTED
+from anon_pipeline.limits.class_values import (
+    HIDDEN_HOMOGENEITY,
+    NEAR_HOMOGENEITY,
+    SPELLINGS,
+    TOLD_ORIGINALS,
+    TOLD_SECRETS,
+)
 from anon_pipeline.limits.classes import HOMOGENEITY, L_DIVERSITY, SIMILARITY, SKEWNESS, T_CLOSENESS
 from anon_pipeline.limits.known_columns import KNOWN_COLUMNS
 from anon_pipeline.limits.limit import GENERATION, Demand, Limit
@@ -26,7 +33,8 @@ from anon_pipeline.limits.linking import (
     SUPPRESSION,
 )
 from anon_pipeline.limits.meanings import bound_text, meaning_of
-from anon_pipeline.limits.mislabelled import (
+from anon_pipeline.limits.releases import CROSS_RELEASE_K, REPEATED_NOISE, STICKY
+from anon_pipeline.limits.roles import (
     NAMED_PEOPLE,
     RARE_TEXTS,
     RARE_TOGETHER,
@@ -34,7 +42,6 @@ from anon_pipeline.limits.mislabelled import (
     RELEASED_IDENTIFIERS,
     SINGLE_VALUE,
 )
-from anon_pipeline.limits.releases import CROSS_RELEASE_K, REPEATED_NOISE, STICKY
 from anon_pipeline.limits.safe_harbor import SAFE_HARBOR
 from anon_pipeline.limits.sizes import (
     MARKETER_RISK,
@@ -44,13 +51,6 @@ from anon_pipeline.limits.sizes import (
     SAMPLE_UNIQUES,
 )
 from anon_pipeline.limits.structure import CONTRACT, ORIGIN, REPEATED_PEOPLE, K
-from anon_pipeline.limits.told import (
-    HIDDEN_HOMOGENEITY,
-    NEAR_HOMOGENEITY,
-    SPELLINGS,
-    TOLD_ORIGINALS,
-    TOLD_SECRETS,
-)
 from anon_pipeline.limits.usefulness import (
     FULLY_GENERALIZED,
     INFORMATION_LOSS,

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
-from anon_pipeline.evidence.expected import Expectation
+from anon_pipeline.evidence.expectation import Expectation
 from anon_pipeline.limits.case import Case, Need
-from anon_pipeline.limits.foreseen import Foreseen
+from anon_pipeline.limits.forecast import Foreseen
 from anon_pipeline.limits.verdicts import Verdict
 from anon_pipeline.policy.model import Policy
 

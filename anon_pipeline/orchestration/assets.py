@@ -24,16 +24,16 @@ from anon_pipeline.orchestration.vault import (
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy.contradictions import refuse_contradictions
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.publish.before_drawing import refuse_before_drawing
 from anon_pipeline.publish.booking import release_id_in
 from anon_pipeline.publish.drawing import Opening
+from anon_pipeline.publish.pre_draw_checks import refuse_before_drawing
 from anon_pipeline.publish.preconditions import refuse_what_cannot_be_published
 from anon_pipeline.sources import read_source
 from anon_pipeline.stages import pipeline
 from anon_pipeline.stages.deidentify import hashing_key
 from anon_pipeline.stages.own import change_stage
 from anon_pipeline.stages.private import Staged
-from anon_pipeline.stages.stored import stage_table
+from anon_pipeline.stages.vault_tables import stage_table
 
 Reader = Callable[[StageRun], pd.DataFrame]
 

@@ -27,7 +27,7 @@ from anon_pipeline.orchestration.checks import (
     check_hierarchies,
     check_identifiers,
 )
-from anon_pipeline.orchestration.publishing import published
+from anon_pipeline.orchestration.publish_asset import published
 from anon_pipeline.orchestration.stage import Stage
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.stages.private import STAGES

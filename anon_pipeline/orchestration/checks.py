@@ -9,7 +9,7 @@ import pandas as pd
 
 from anon_pipeline.base.errors import private_stage
 from anon_pipeline.encode.codes import code_quasi_identifiers
-from anon_pipeline.evidence.identifying import identifying_columns, utc_today
+from anon_pipeline.evidence.identifying_columns import identifying_columns, utc_today
 from anon_pipeline.orchestration.failures import as_failure
 from anon_pipeline.orchestration.partitions import partitions_of
 from anon_pipeline.orchestration.resources import Folders
@@ -22,7 +22,7 @@ from anon_pipeline.stages.contracts.stages import (
     raw_contract,
 )
 from anon_pipeline.stages.private import Staged
-from anon_pipeline.stages.stored import trusted_table
+from anon_pipeline.stages.vault_tables import trusted_table
 
 
 @dataclass(frozen=True, slots=True, eq=False)

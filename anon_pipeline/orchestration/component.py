@@ -23,7 +23,7 @@ from anon_pipeline.policy.load import policy_from
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.rendering import render_attributes
 from anon_pipeline.policy.templates import template
-from anon_pipeline.vault.ignoring import ignore_vault
+from anon_pipeline.vault.git_ignore import ignore_vault
 
 
 class ScaffoldOptions(BaseModel):
@@ -64,7 +64,7 @@ class ReleaseScaffolder(dg.Scaffolder[ScaffoldOptions]):
 
 def _draft(data: Path, folder: Path, project: Path) -> str | None:
     """Write a policy for a table; say why not where that failed."""
-    from anon_pipeline.draft.drafted import draft, summary  # noqa: PLC0415 - takes seconds to import
+    from anon_pipeline.draft.policy_draft import draft, summary  # noqa: PLC0415 - takes seconds to import
 
     try:
         with private_stage("init"):

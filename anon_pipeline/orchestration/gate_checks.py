@@ -29,7 +29,7 @@ from anon_pipeline.sources.population import Population, read_population
 from anon_pipeline.stages.history.memory import Memory
 from anon_pipeline.stages.lineage import Descent, Where
 from anon_pipeline.stages.private import Staged
-from anon_pipeline.stages.stored import trusted_table
+from anon_pipeline.stages.vault_tables import trusted_table
 
 if TYPE_CHECKING:
     from anon_pipeline.gate.great_expectations import SuiteResult

@@ -6,8 +6,8 @@ from typing import Any
 import dagster as dg
 
 from anon_pipeline.base.audience import Audience
+from anon_pipeline.facts.audience import stage_seen_by
 from anon_pipeline.facts.fact_rules import is_digest
-from anon_pipeline.facts.seen import stage_seen_by
 from anon_pipeline.gate import GateReport, Status, Verdict
 from anon_pipeline.limits.table import demanded_by, next_step
 from anon_pipeline.orchestration.names import check_page

@@ -15,11 +15,11 @@ from typing import Any
 import dagster as dg
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.catalog.named import import_entry
+from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.orchestration.names import release_job
 from anon_pipeline.orchestration.resources import Folders
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.sources.unchanged import last_change
+from anon_pipeline.sources.change_guard import last_change
 
 _SETTLED = 60  # seconds that a file must not have changed for: it may still be written
 _OFTEN = 60  # seconds between two looks

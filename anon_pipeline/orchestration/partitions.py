@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import dagster as dg
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.catalog.named import import_entry
+from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.catalog.releases import PARTITION_KINDS
 from anon_pipeline.policy.model import Policy
 

@@ -15,14 +15,14 @@ from anon_pipeline.base.errors import InputError, error_words, private_stage
 from anon_pipeline.orchestration.failures import as_failure
 from anon_pipeline.policy.locations import Locations, plain_vault
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.publish.after_rename import NOT_AGAIN
 from anon_pipeline.publish.archive import VaultArchive
 from anon_pipeline.publish.draw_keys import Draws, draws_of
-from anon_pipeline.publish.measured import Measured, measured_of
+from anon_pipeline.publish.measurements import Measured, measured_of
+from anon_pipeline.publish.post_rename_errors import NOT_AGAIN
 from anon_pipeline.stages.history.memory import Memory
 from anon_pipeline.stages.lineage import Where
 from anon_pipeline.stages.private import STAGES, Staged
-from anon_pipeline.stages.stored import read_staged, write_staged
+from anon_pipeline.stages.vault_tables import read_staged, write_staged
 from anon_pipeline.vault.artifacts import Vault
 from anon_pipeline.vault.gitindex import refuse_tracked
 from anon_pipeline.vault.identity import project_of

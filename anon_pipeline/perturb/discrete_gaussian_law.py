@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from anon_pipeline.base.compiled import elementwise, kernel
+from anon_pipeline.base.compilation import elementwise, kernel
 
 STEPS = 16
 """σ is a whole number of sixteenths of a grid unit."""

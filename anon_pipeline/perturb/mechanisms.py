@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from anon_pipeline.base.errors import PluginError
 from anon_pipeline.base.order import different_values
+from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.catalog.mechanisms import MECHANISMS
-from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.perturb import quantiles
 from anon_pipeline.perturb.keys import Source
 from anon_pipeline.perturb.law import Law

@@ -20,7 +20,7 @@ from anon_pipeline.policy.columns import (
 )
 from anon_pipeline.policy.fields import LocalPath, Plain, Real, Share, Strict, Whole
 from anon_pipeline.policy.files import Limits, SourceOptions
-from anon_pipeline.policy.frozen import FrozenMapping, Keyed
+from anon_pipeline.policy.frozen_mapping import FrozenMapping, Keyed
 from anon_pipeline.policy.kind_names import FileFormat
 from anon_pipeline.policy.marks import AFTER, NEEDS_NOISE, SHOWN, BeforeMaking, Below, Fits, Names
 from anon_pipeline.policy.protection import JUDGED, MORE, NEUTRAL

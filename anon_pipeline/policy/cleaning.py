@@ -31,7 +31,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from anon_pipeline.policy.fields import LocalPath, Plain, Strict, Whole
-from anon_pipeline.policy.frozen import FrozenMapping, Keyed
+from anon_pipeline.policy.frozen_mapping import FrozenMapping, Keyed
 from anon_pipeline.policy.hierarchies import as_texts
 from anon_pipeline.policy.kind_names import ColumnTypeName
 from anon_pipeline.policy.marks import TEXT, Below

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pydantic import BaseModel
 
 from anon_pipeline.base.errors import PolicyError
-from anon_pipeline.catalog.named import import_entry
+from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.policy.attacks import KnownColumns
 from anon_pipeline.policy.marks import NEEDS_NOISE, BeforeMaking, marked_values, needs_noise
 from anon_pipeline.policy.model import Policy

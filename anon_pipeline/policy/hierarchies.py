@@ -12,11 +12,11 @@ from anon_pipeline.base.errors import PluginError
 from anon_pipeline.catalog.entries import HierarchyKind
 from anon_pipeline.catalog.plugins import table_of
 from anon_pipeline.policy.fields import LocalPath, Plain, Real, Separator, Strict, Whole
-from anon_pipeline.policy.frozen import FrozenTree
+from anon_pipeline.policy.frozen_mapping import FrozenTree
 from anon_pipeline.policy.marks import COUNTED, SHOWN, Below
 
 _DEEPEST = 50  # levels of a taxonomy; a YAML alias can make one without an end
-_WRITTEN = "anon_pipeline.hierarchy.written"
+_WRITTEN = "anon_pipeline.hierarchy.table_files"
 _MOST = 2**53  # intervals of one width in the next; beyond, a float no longer counts them
 
 
@@ -172,7 +172,7 @@ def _domain(spec: Tree) -> tuple[str, ...]:
 
 def _of(name: str, model: type[Strict], **traits: Any) -> HierarchyKind:
     builds = f"anon_pipeline.hierarchy.build:{name}_column"
-    return HierarchyKind(name, model, builds, f"anon_pipeline.hierarchy.levels_seen:{name}_texts", **traits)
+    return HierarchyKind(name, model, builds, f"anon_pipeline.hierarchy.level_of_text:{name}_texts", **traits)
 
 
 def _in_bands(spec: Intervals, level: int) -> str:

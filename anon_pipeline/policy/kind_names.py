@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anon_pipeline.catalog.column_types import COLUMN_TYPES
+from anon_pipeline.catalog.entry_code import one_of
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.catalog.losses import LOSSES
 from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
-from anon_pipeline.catalog.named import one_of
 from anon_pipeline.catalog.recoders import PREFERENCES, RECODERS
 from anon_pipeline.catalog.releases import PARTITION_KINDS, RELEASE_FORMATS
 from anon_pipeline.catalog.sources import FORMATS, GENERATORS

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from anon_pipeline.base.errors import PolicyError, error_words
 from anon_pipeline.base.places import LOCAL, is_local
-from anon_pipeline.base.reading import POLICY_BYTES, read_small
+from anon_pipeline.base.size_bounds import POLICY_BYTES, read_small
 from anon_pipeline.policy.columns import Column
 from anon_pipeline.policy.defaults_files import refuse_below_defaults
 from anon_pipeline.policy.later_rules import RETIRED, broken_since

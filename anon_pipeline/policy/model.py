@@ -21,7 +21,7 @@ from pydantic import (
 from anon_pipeline.catalog.class_limits import CLASS_LIMITS
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM, MECHANISMS
-from anon_pipeline.policy.acknowledged import Acknowledged
+from anon_pipeline.policy.acknowledgements import Acknowledged
 from anon_pipeline.policy.allow import allowed_identifiers
 from anon_pipeline.policy.cleaning import Clean
 from anon_pipeline.policy.coarsening import Coarsened
@@ -35,9 +35,8 @@ from anon_pipeline.policy.columns import (
     PerturbCategories,
     Sensitive,
 )
-from anon_pipeline.policy.discriminated import discriminate
 from anon_pipeline.policy.fields import Strict, Whole
-from anon_pipeline.policy.frozen import Keyed
+from anon_pipeline.policy.frozen_mapping import Keyed
 from anon_pipeline.policy.later_rules import RETIRED, broken_since
 from anon_pipeline.policy.marks import AFTER, LATER, PRIVATE, SHOWN, TEXT
 from anon_pipeline.policy.noise_rules import without_public_scale
@@ -45,6 +44,7 @@ from anon_pipeline.policy.protection import FEWER, NEUTRAL, PRESENT
 from anon_pipeline.policy.recoding import Anonymize
 from anon_pipeline.policy.responsible import Responsible
 from anon_pipeline.policy.rules import broken_rules
+from anon_pipeline.policy.schema_choices import discriminate
 from anon_pipeline.policy.sections import (
     Budget,
     Deidentify,

@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import PrivateAttr, ValidationError
 
 from anon_pipeline.base.errors import InputError, PolicyError
-from anon_pipeline.base.reading import POLICY_NODES
+from anon_pipeline.base.size_bounds import POLICY_NODES
 from anon_pipeline.policy.hierarchies import HIERARCHIES
 from anon_pipeline.policy.later_rules import RETIRED
 from anon_pipeline.policy.model import Policy

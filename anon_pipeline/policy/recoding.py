@@ -12,7 +12,7 @@ from anon_pipeline.catalog.losses import DEFAULT_LOSS, LABELED, LOSSES, WEIGHED
 from anon_pipeline.catalog.recoders import DEFAULT_RECODER, RECODERS, names_where, recoder_of
 from anon_pipeline.policy.columns import Identifier
 from anon_pipeline.policy.fields import Real, Share, Strict, Whole
-from anon_pipeline.policy.frozen import FrozenMapping, Keyed
+from anon_pipeline.policy.frozen_mapping import FrozenMapping, Keyed
 from anon_pipeline.policy.kind_names import LossName, Preference, RecoderName
 from anon_pipeline.policy.marks import AFTER, SHOWN, Fits, Names
 from anon_pipeline.policy.protection import LESS, MORE, NEUTRAL

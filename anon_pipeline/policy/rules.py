@@ -14,7 +14,7 @@ from anon_pipeline.catalog.class_limits import CLASS_LIMITS
 from anon_pipeline.catalog.entries import Fit, Recoder
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.catalog.recoders import names_where, recoder_of
-from anon_pipeline.policy.acknowledged import unfit_acknowledgements
+from anon_pipeline.policy.acknowledgements import unfit_acknowledgements
 from anon_pipeline.policy.column_cleaning import unfit_cleaning
 from anon_pipeline.policy.columns import Generalize, Identifier, Perturb, PerturbCategories, columns_of
 from anon_pipeline.policy.hierarchies import hierarchy_kind

@@ -19,7 +19,7 @@ from anon_pipeline.policy.attacks import Attacks
 from anon_pipeline.policy.columns import Perturb, PerturbCategories, columns_of
 from anon_pipeline.policy.deliver import Deliver
 from anon_pipeline.policy.fields import LocalPath, Positive, Real, Share, Strict, Whole
-from anon_pipeline.policy.frozen import FrozenMapping, Keyed
+from anon_pipeline.policy.frozen_mapping import FrozenMapping, Keyed
 from anon_pipeline.policy.kind_names import Mechanism, PartitionName, ReleaseFormat
 from anon_pipeline.policy.marks import (
     AFTER,

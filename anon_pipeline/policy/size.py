@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from anon_pipeline.base.errors import PolicyError
-from anon_pipeline.base.reading import POLICY_DEPTH, POLICY_NODES, POLICY_NUMBER, POLICY_TEXT
+from anon_pipeline.base.size_bounds import POLICY_DEPTH, POLICY_NODES, POLICY_NUMBER, POLICY_TEXT
 
 _TEXT = "tag:yaml.org,2002:str"
 

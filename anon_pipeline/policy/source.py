@@ -179,7 +179,7 @@ _OWN = (
         "generate",
         GeneratorName | None,
         "Name of a generator, instead of a path.",
-        f"{_READS}.generated:generate_frame",
+        f"{_READS}.synthetic_people:generate_frame",
         generated=True,
     ),
 )

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.values import to_texts
-from anon_pipeline.catalog.named import import_entry
+from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.hierarchy import Hierarchy
 from anon_pipeline.hierarchy.build import code_column
 from anon_pipeline.policy.hierarchies import hierarchy_kind
-from anon_pipeline.profile.looking import Look
+from anon_pipeline.profile.look import Look
 from anon_pipeline.profile.proposed_hierarchies import as_series
 
 _SHOWN = 12  # values below one value that are drawn

@@ -13,15 +13,15 @@ import pandas as pd
 
 from anon_pipeline.base.errors import InputError, private_stage, withhold_text
 from anon_pipeline.base.headers import looks_headerless
-from anon_pipeline.base.reading import Held, file_size, open_readable
+from anon_pipeline.base.size_bounds import Held, file_size, open_readable
 from anon_pipeline.base.spelling import is_plain, look_alikes
 from anon_pipeline.catalog.entries import Format
-from anon_pipeline.catalog.named import import_entry
+from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.catalog.sources import DEFAULT_FORMAT, FORMATS
 from anon_pipeline.policy.files import Limits, SourceOptions
+from anon_pipeline.sources.change_guard import files_in, refuse_changes
+from anon_pipeline.sources.compressed_files import unpack
 from anon_pipeline.sources.formats import read_file, read_folder
-from anon_pipeline.sources.packed import unpack
-from anon_pipeline.sources.unchanged import files_in, refuse_changes
 
 _SEPARATORS = (",", ";", "\t", "|")
 _HEAD_LINES = 1_000

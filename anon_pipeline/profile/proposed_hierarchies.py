@@ -16,7 +16,7 @@ import pandas as pd
 from anon_pipeline.hierarchy.levels import TOP
 from anon_pipeline.policy.fields import Strict
 from anon_pipeline.policy.hierarchies import Dates, Intervals, Mask, Suppress, Table, Tree
-from anon_pipeline.profile.looking import Kind, Look
+from anon_pipeline.profile.look import Kind, Look
 from anon_pipeline.profile.name_hints import Hint
 from anon_pipeline.profile.questions import TABLE
 from anon_pipeline.profile.steps import inner_bounds, nested_steps, step_from

@@ -15,7 +15,7 @@ from anon_pipeline.detectors import DETECTORS
 from anon_pipeline.policy.columns import Generalize, Perturb, Sensitive
 from anon_pipeline.policy.fields import LEFT_OUT
 from anon_pipeline.profile import questions
-from anon_pipeline.profile.looking import MOSTLY, SOME, Kind, Look, Seen
+from anon_pipeline.profile.look import MOSTLY, SOME, Kind, Look, Seen
 from anon_pipeline.profile.name_hints import Hint, find_hint
 from anon_pipeline.profile.proposals import Proposal, Sure, propose_dropping
 from anon_pipeline.profile.proposed_hierarchies import propose_hierarchy

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from anon_pipeline.policy.columns import Generalize, Perturb
-from anon_pipeline.profile.looking import Kind, Look
+from anon_pipeline.profile.look import Kind, Look
 from anon_pipeline.profile.name_hints import hint_rank
 from anon_pipeline.profile.proposals import Proposal, Sure, drop_instead
 from anon_pipeline.profile.questions import TOO_MANY

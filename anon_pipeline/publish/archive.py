@@ -16,8 +16,8 @@ from anon_pipeline.facts.fact_rules import is_digest, is_release_id
 from anon_pipeline.ledger.recovery import must_remember
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.publish.after_rename import NOT_AGAIN
 from anon_pipeline.publish.booking import booking, release_id_in
+from anon_pipeline.publish.post_rename_errors import NOT_AGAIN
 from anon_pipeline.publish.remote_lock import held_here, hold_remotely
 from anon_pipeline.publish.writer import read_manifest
 from anon_pipeline.stages.deidentify import hashing_key
@@ -25,7 +25,7 @@ from anon_pipeline.stages.history.memory import Memory, Past
 from anon_pipeline.stages.history.memory_table import from_table, to_table
 from anon_pipeline.stages.persons import memory_key
 from anon_pipeline.stages.private import Staged
-from anon_pipeline.stages.stored import read_staged, write_staged
+from anon_pipeline.stages.vault_tables import read_staged, write_staged
 from anon_pipeline.vault.artifacts import Vault, vault_of
 from anon_pipeline.vault.identity import project_of
 from anon_pipeline.vault.local import LocalStore, private_folder

@@ -26,13 +26,13 @@ from anon_pipeline.ledger.requests import refuse_another
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.policy.locations import OFF, Locations
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.publish.after_rename import Out, is_manifest_of, release_id_in
 from anon_pipeline.publish.memory_check import (
     manifests_of,
     refuse_unless_known,
     refuse_unless_remembered,
     release_ids_in,
 )
+from anon_pipeline.publish.post_rename_errors import Out, is_manifest_of, release_id_in
 from anon_pipeline.publish.writer import Fence, read_manifest
 from anon_pipeline.stages.history.memory import Memory
 

@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from anon_pipeline.base.errors import InputError, error_words
-from anon_pipeline.base.reading import (
+from anon_pipeline.base.size_bounds import (
     HIERARCHY_BYTES,
     MANIFEST_BYTES,
     POLICY_BYTES,

@@ -20,7 +20,7 @@ from anon_pipeline.base.spelling import is_plain
 from anon_pipeline.policy.deliver import RECORDS
 from anon_pipeline.policy.locations import Locations, plain_partition
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.publish.delivering import KEY, Parcel, is_later
+from anon_pipeline.publish.delivery import KEY, Parcel, is_later
 from anon_pipeline.publish.sql_cells import judged_frame, sql_columns, sql_rows
 from anon_pipeline.sources.sql import engine_of
 from anon_pipeline.sources.urls import url_in

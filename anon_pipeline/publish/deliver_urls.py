@@ -16,11 +16,11 @@ from typing import Any
 
 from anon_pipeline.base.errors import InputError, PublishError, error_words
 from anon_pipeline.base.places import OBJECT_STORES, remote_problem
-from anon_pipeline.base.reading import MANIFEST_BYTES
+from anon_pipeline.base.size_bounds import MANIFEST_BYTES
 from anon_pipeline.catalog.releases import RELEASE_FORMATS
 from anon_pipeline.policy.locations import Locations, plain_partition
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.publish.delivering import KEY, Parcel, is_later
+from anon_pipeline.publish.delivery import KEY, Parcel, is_later
 from anon_pipeline.publish.manifest import BESIDE, MANIFEST
 from anon_pipeline.publish.writer import named_files
 from anon_pipeline.sources.urls import Place, source_url, url_in

@@ -21,9 +21,9 @@ from anon_pipeline.base.errors import InputError, private_stage
 from anon_pipeline.ledger import Asked
 from anon_pipeline.perturb.entropy import Entropy, system_entropy
 from anon_pipeline.perturb.keys import NoiseKey, fresh_key
-from anon_pipeline.publish.after_rename import NOT_AGAIN
 from anon_pipeline.publish.booking import Booking
 from anon_pipeline.publish.draw_keys import Draw, Draws
+from anon_pipeline.publish.post_rename_errors import NOT_AGAIN
 from anon_pipeline.stages.private import Drawn
 
 

@@ -14,9 +14,9 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.base.reading import Held
+from anon_pipeline.base.size_bounds import Held
 from anon_pipeline.base.values import to_finite_numbers, to_whole_numbers
-from anon_pipeline.catalog.named import import_entry
+from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.catalog.releases import DEFAULT_RELEASE_FORMAT, RELEASE_FORMATS
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.policy.model import Policy

@@ -7,11 +7,11 @@ from typing import Any
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.publish.measured import measured_of
+from anon_pipeline.publish.measurements import measured_of
 from anon_pipeline.report import Exact, internal_report
 from anon_pipeline.stages.lineage import Descent, Where
 from anon_pipeline.stages.private import Staged
-from anon_pipeline.stages.stored import read_staged, stage_table
+from anon_pipeline.stages.vault_tables import read_staged, stage_table
 from anon_pipeline.vault.artifacts import vault_of
 from anon_pipeline.vault.identity import project_of
 from anon_pipeline.vault.retention import table_name

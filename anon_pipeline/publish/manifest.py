@@ -13,8 +13,8 @@ from importlib import metadata
 from typing import Any
 
 from anon_pipeline.base.audience import Audience
+from anon_pipeline.facts.audience import facts_seen_by
 from anon_pipeline.facts.records import Facts
-from anon_pipeline.facts.seen import facts_seen_by
 from anon_pipeline.limits.verdicts import GateReport
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.extensions import plugins_of

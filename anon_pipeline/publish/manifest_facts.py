@@ -18,15 +18,15 @@ from anon_pipeline.base.errors import AnonPipelineError, InputError
 from anon_pipeline.catalog.releases import PARTITION_KINDS, RELEASE_FORMATS
 from anon_pipeline.facts.records import KAnonymizedFacts, PerturbedFacts, SuppressedFacts
 from anon_pipeline.gate import GateReport, Status, Verdict
-from anon_pipeline.hierarchy.levels_seen import broken_levels
+from anon_pipeline.hierarchy.level_of_text import broken_levels
 from anon_pipeline.limits.contradiction import CLOSE
 from anon_pipeline.limits.table import demands, limit_of, names_where
 from anon_pipeline.policy.locations import plain_partition
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.public import PublicPolicy
 from anon_pipeline.publish.balance import count_seen
-from anon_pipeline.publish.in_part import known_levels
 from anon_pipeline.publish.manifest import BESIDE
+from anon_pipeline.publish.public_verdicts import known_levels
 from anon_pipeline.publish.versions import Rules
 
 _OF_PEOPLE = names_where(lambda limit: limit.judged.people and limit.recomputable)

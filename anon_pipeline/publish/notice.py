@@ -8,7 +8,7 @@ from typing import Any
 
 from anon_pipeline.ledger.chain import Event
 from anon_pipeline.publish.manifest import BESIDE
-from anon_pipeline.publish.outdated import warnings_for
+from anon_pipeline.publish.old_warnings import warnings_for
 
 _WIDTH = 100
 _TO_DO = (

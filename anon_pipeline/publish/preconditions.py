@@ -6,9 +6,9 @@ from anon_pipeline.base.errors import InputError, PublishError
 from anon_pipeline.evidence.population_risk import coded_population
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.publish.delivering import refuse_undeliverable
+from anon_pipeline.publish.delivery import refuse_undeliverable
 from anon_pipeline.publish.destination import refuse_private_place
-from anon_pipeline.publish.signing import signing_key
+from anon_pipeline.publish.signatures import signing_key
 from anon_pipeline.publish.writer import prepare
 from anon_pipeline.sources.population import read_population
 

@@ -13,9 +13,9 @@ from typing import Any
 import pandas as pd
 
 from anon_pipeline.base.errors import InputError, error_words
-from anon_pipeline.base.reading import MANIFEST_BYTES, Held, file_size, limit_error, read_small
+from anon_pipeline.base.size_bounds import MANIFEST_BYTES, Held, file_size, limit_error, read_small
 from anon_pipeline.base.spelling import is_plain
-from anon_pipeline.catalog.named import import_entry
+from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.catalog.releases import format_of
 from anon_pipeline.policy.files import Limits
 from anon_pipeline.policy.model import Policy

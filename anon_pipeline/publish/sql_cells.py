@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.errors import InputError, PublishError
-from anon_pipeline.base.reading import Held
+from anon_pipeline.base.size_bounds import Held
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.manifest import MANIFEST
 from anon_pipeline.publish.release_files import Read, readings
@@ -17,7 +17,7 @@ from anon_pipeline.publish.release_files import Read, readings
 if TYPE_CHECKING:
     import sqlalchemy as sa
 
-    from anon_pipeline.publish.delivering import Parcel
+    from anon_pipeline.publish.delivery import Parcel
 
 Rows = list[tuple[Any, ...]]
 """Records as Python's values; None: missing."""

@@ -21,10 +21,9 @@ from anon_pipeline.gate import GateReport, Status, Verdict, evaluate
 from anon_pipeline.limits.table import limit_of
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.public import PublicPolicy
+from anon_pipeline.publish.acknowledgement_dates import broken_acknowledgements
 from anon_pipeline.publish.extensions import absent, broken_plugins
 from anon_pipeline.publish.file_formats import read_release
-from anon_pipeline.publish.in_part import evaluate_in_part
-from anon_pipeline.publish.lapsed import broken_acknowledgements
 from anon_pipeline.publish.manifest import BESIDE, MANIFEST
 from anon_pipeline.publish.manifest_facts import (
     broken_facts,
@@ -33,10 +32,11 @@ from anon_pipeline.publish.manifest_facts import (
     broken_share,
     broken_statements,
 )
-from anon_pipeline.publish.outdated import LOOKED_FOR, Warned, warnings_for
+from anon_pipeline.publish.old_warnings import LOOKED_FOR, Warned, warnings_for
+from anon_pipeline.publish.public_verdicts import evaluate_in_part
 from anon_pipeline.publish.release_files import Read, limits_of, manifest_of, read_data_file, readings
-from anon_pipeline.publish.signing import broken_signature
-from anon_pipeline.publish.unverified import Asked, Unverified, list_unverified
+from anon_pipeline.publish.signatures import broken_signature
+from anon_pipeline.publish.unverifiable_leaves import Asked, Unverified, list_unverified
 from anon_pipeline.publish.verify_files import (
     FOLDER,
     check_content,

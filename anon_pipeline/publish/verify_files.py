@@ -14,7 +14,7 @@ import pandas as pd
 
 from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.errors import InputError, error_words
-from anon_pipeline.base.reading import REPORT_BYTES, Held
+from anon_pipeline.base.size_bounds import REPORT_BYTES, Held
 from anon_pipeline.catalog.releases import format_of
 from anon_pipeline.gate import Status, Verdict
 from anon_pipeline.policy.files import Limits

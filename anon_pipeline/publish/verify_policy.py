@@ -14,9 +14,9 @@ from anon_pipeline.gate import Verdict
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.public import PublicPolicy
 from anon_pipeline.publish.manifest import MANIFEST
-from anon_pipeline.publish.policy_beside import NEEDS_WHOLE, Beside, policy_beside
+from anon_pipeline.publish.policy_file import NEEDS_WHOLE, Beside, policy_beside
 from anon_pipeline.publish.release_files import Read, limits_of, manifest_of
-from anon_pipeline.publish.signing import broken_signature
+from anon_pipeline.publish.signatures import broken_signature
 from anon_pipeline.publish.verify_files import unmeasured_verdict, verdict_on
 from anon_pipeline.publish.versions import RULES_2, Rules
 

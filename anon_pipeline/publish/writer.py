@@ -22,12 +22,12 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from anon_pipeline.base.disk import PART, clear_parts, disk, make_folder, replace_file
 from anon_pipeline.base.errors import PublishError
-from anon_pipeline.base.reading import MANIFEST_BYTES, read_small
+from anon_pipeline.base.size_bounds import MANIFEST_BYTES, read_small
 from anon_pipeline.catalog.releases import RELEASE_FORMATS
 from anon_pipeline.publish.destination import nearest_folder
 from anon_pipeline.publish.lock import hold_folder, refuse_strange
 from anon_pipeline.publish.manifest import BESIDE, MANIFEST, ReleaseFile
-from anon_pipeline.publish.signing import sign
+from anon_pipeline.publish.signatures import sign
 
 Page = Callable[[Mapping[str, Any]], bytes]
 """Makes the report (HTML) of the manifest that is about to be written."""

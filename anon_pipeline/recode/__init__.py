@@ -16,8 +16,8 @@ import numpy as np
 from anon_pipeline.base.classes import equivalence_classes
 from anon_pipeline.base.errors import InfeasibleError, PluginError
 from anon_pipeline.catalog.entries import Family, Recoder
+from anon_pipeline.catalog.entry_code import import_entry, is_plugin
 from anon_pipeline.catalog.losses import LOSSES
-from anon_pipeline.catalog.named import import_entry, is_plugin
 from anon_pipeline.catalog.recoders import PREFERENCES, RECODERS, needs_records, recoder_of
 from anon_pipeline.recode.by_record import ByRecord, by_record, count_records
 from anon_pipeline.recode.task import Constraints, Diversity, Progress, Recoding, SensitiveLimit, Task

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.compiled import kernel
+from anon_pipeline.base.compilation import kernel
 from anon_pipeline.base.sorting import sort_pairs
 from anon_pipeline.risk.l_diversity import ENTROPY_TOLERANCE
 from anon_pipeline.risk.t_closeness import flat_part

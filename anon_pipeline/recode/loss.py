@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.catalog.losses import LOSSES, WEIGHED
-from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.contents import ClassContents
 from anon_pipeline.recode.task import Task

@@ -18,7 +18,13 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.responsible import Responsible
 from anon_pipeline.report.attacks import Attack, is_limited
 from anon_pipeline.report.exposure import Level, Plain
-from anon_pipeline.report.linked import by_linking, by_share, by_values, linked_sentence, noisy_lines
+from anon_pipeline.report.linking_sentences import (
+    by_linking,
+    by_share,
+    by_values,
+    linked_sentence,
+    noisy_lines,
+)
 from anon_pipeline.report.manifest_data import Described
 
 

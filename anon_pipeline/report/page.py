@@ -14,7 +14,7 @@ from anon_pipeline.base.drawing import Paper, axes, bars, limit_line, picture, s
 from anon_pipeline.catalog.losses import LOSSES
 from anon_pipeline.evidence.selection import Selection
 from anon_pipeline.hierarchy.levels import TOP
-from anon_pipeline.limits.accepted import accepted_risks
+from anon_pipeline.limits.accepted_risks import accepted_risks
 from anon_pipeline.limits.table import limit_of, names_where
 from anon_pipeline.limits.verdicts import Status
 from anon_pipeline.policy.model import Policy

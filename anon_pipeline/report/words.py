@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 
 from anon_pipeline.base.errors import AnonPipelineError
+from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
-from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.encode.grids import epsilon_shares, noises
 from anon_pipeline.facts.records import Facts

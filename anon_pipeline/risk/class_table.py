@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.compiled import kernel
+from anon_pipeline.base.compilation import kernel
 from anon_pipeline.base.order import count_different
 from anon_pipeline.base.sorting import sort_rows
 from anon_pipeline.risk.histograms import class_sizes, starts_of

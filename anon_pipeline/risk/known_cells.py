@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.order import sorted_places
 from anon_pipeline.perturb import mechanisms
-from anon_pipeline.risk.expected import NoiseLaw
+from anon_pipeline.risk.expected_linking import NoiseLaw
 from anon_pipeline.risk.noisy_categories import linked_by_class
 
 CLOSE = 0.01

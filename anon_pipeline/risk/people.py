@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.compiled import kernel
+from anon_pipeline.base.compilation import kernel
 from anon_pipeline.risk.class_table import class_table, finest_first
 from anon_pipeline.risk.confidence import inside, window
 from anon_pipeline.risk.l_diversity import distinct_l, entropy_l, recursive_ratio

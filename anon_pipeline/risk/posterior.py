@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.compiled import kernel
-from anon_pipeline.risk.expected import NoiseLaw
+from anon_pipeline.base.compilation import kernel
+from anon_pipeline.risk.expected_linking import NoiseLaw
 
 LARGEST_BALANCED = 2**20
 """Pairs of distinct released and original values of a class up to which its likelihoods are balanced."""

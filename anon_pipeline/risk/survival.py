@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.compiled import kernel
+from anon_pipeline.base.compilation import kernel
 from anon_pipeline.risk.histograms import ClassHistograms, class_histograms
 
 Reals = NDArray[np.float64]

@@ -11,8 +11,8 @@ from typing import Any
 import pandas as pd
 
 from anon_pipeline.base.errors import InputError, PluginError
-from anon_pipeline.base.reading import limit_error
-from anon_pipeline.catalog.named import import_entry, is_plugin
+from anon_pipeline.base.size_bounds import limit_error
+from anon_pipeline.catalog.entry_code import import_entry, is_plugin
 from anon_pipeline.policy.files import Limits
 from anon_pipeline.policy.model import Policy
 

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.base.reading import FOOTER_BYTES, Held, file_size, limit_error, open_readable
+from anon_pipeline.base.size_bounds import FOOTER_BYTES, Held, file_size, limit_error, open_readable
 from anon_pipeline.policy.files import Limits
 
 _BLOCK = 2**20

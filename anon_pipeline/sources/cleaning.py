@@ -1,7 +1,7 @@
 """The texts of a source become values, as the policy's section ``clean`` says; Arrow and pandas do it.
 
 Belongs here: one column, one table. Does not belong here: how a text becomes a number, a day or a boolean
-(`sources.typed`).
+(`sources.type_readers`).
 
 Decision: docs/adr/0051-cleaning-in-the-policy.md.
 """
@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.mistakes import Mistake
 from anon_pipeline.base.values import to_arrow, to_dates, to_texts
-from anon_pipeline.catalog.named import import_entry
+from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.policy.column_cleaning import ColumnCleaning
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.sources.typed import Read, Wrong
+from anon_pipeline.sources.type_readers import Read, Wrong
 from anon_pipeline.sources.value_maps import read_value_maps
 
 _OF_TEXTS = {"unicode", "case", "values", "values_file", "truncate"}

@@ -10,7 +10,7 @@ from pathlib import Path
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.policy.locations import plain_partition
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.sources.unchanged import files_in
+from anon_pipeline.sources.change_guard import files_in
 
 _PARTITION = "{partition}"
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 
 from anon_pipeline.base.errors import InputError, withhold_text
-from anon_pipeline.base.reading import Held, limit_error
+from anon_pipeline.base.size_bounds import Held, limit_error
 from anon_pipeline.catalog.extras import import_extra
 from anon_pipeline.policy.files import Limits
 from anon_pipeline.policy.locations import plain_partition

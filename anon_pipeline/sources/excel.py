@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from anon_pipeline.base.errors import InputError, withhold_text
-from anon_pipeline.base.reading import Held, limit_error, open_readable
+from anon_pipeline.base.size_bounds import Held, limit_error, open_readable
 from anon_pipeline.catalog.extras import import_extra
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.sources.bounds import refuse_large_file

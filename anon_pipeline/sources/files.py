@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from anon_pipeline.base.errors import InputError, withhold_text
-from anon_pipeline.base.reading import BoundedLines, Held, limit_error, open_readable
+from anon_pipeline.base.size_bounds import BoundedLines, Held, limit_error, open_readable
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.sources.bounds import refuse_large_file, refuse_long_lines, refuse_long_texts
 from anon_pipeline.sources.separators import refuse_other_separator

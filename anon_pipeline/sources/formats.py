@@ -8,12 +8,12 @@ from pathlib import Path
 import pandas as pd
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.base.reading import Held
-from anon_pipeline.catalog.named import import_entry
+from anon_pipeline.base.size_bounds import Held
+from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.catalog.sources import FORMATS
 from anon_pipeline.policy.files import Limits, SourceOptions
+from anon_pipeline.sources.compressed_files import unpack
 from anon_pipeline.sources.files import read_csv
-from anon_pipeline.sources.packed import unpack
 from anon_pipeline.sources.parquet import read_parquet
 
 

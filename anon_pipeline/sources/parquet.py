@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from anon_pipeline.base.errors import InputError, withhold_text
-from anon_pipeline.base.reading import Held, limit_error
+from anon_pipeline.base.size_bounds import Held, limit_error
 from anon_pipeline.policy.files import Limits
 from anon_pipeline.sources.bounds import refuse_footer, refuse_large_file, refuse_long_texts, refuse_metadata
 from anon_pipeline.sources.files import as_arrow_file

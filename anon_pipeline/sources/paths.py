@@ -9,9 +9,9 @@ import pandas as pd
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.policy.locations import plain_partition
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.sources.change_guard import files_in, refuse_changes
 from anon_pipeline.sources.distinct import refuse_same_file
 from anon_pipeline.sources.formats import read_file, read_folder
-from anon_pipeline.sources.unchanged import files_in, refuse_changes
 
 
 def path_frame(policy: Policy, folder: Path, partition: str | None) -> pd.DataFrame:

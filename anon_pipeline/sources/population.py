@@ -11,7 +11,7 @@ import pandas as pd
 from anon_pipeline.base.errors import InputError, error_words
 from anon_pipeline.base.headers import HEADERLESS, looks_headerless, withheld_names
 from anon_pipeline.base.mistakes import mistakes_error
-from anon_pipeline.base.reading import Held, limit_error, read_small
+from anon_pipeline.base.size_bounds import Held, limit_error, read_small
 from anon_pipeline.policy.attacks import PopulationLimits
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.sources.cleaning import clean_frame

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.base.reading import Held
+from anon_pipeline.base.size_bounds import Held
 
 _SEPARATORS = (";", "\t", "|", ",")
 

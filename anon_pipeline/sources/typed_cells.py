@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.base.reading import Held, limit_error
+from anon_pipeline.base.size_bounds import Held, limit_error
 from anon_pipeline.policy.files import Limits
 from anon_pipeline.sources.bounds import refuse_long_texts
 

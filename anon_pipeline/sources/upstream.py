@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 
 from anon_pipeline.base.errors import InputError, withhold_text
-from anon_pipeline.base.reading import limit_error
+from anon_pipeline.base.size_bounds import limit_error
 from anon_pipeline.policy.files import Limits
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.sources.typed_cells import frame_of

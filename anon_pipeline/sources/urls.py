@@ -14,14 +14,14 @@ import pandas as pd
 
 from anon_pipeline.base.errors import InputError, error_words
 from anon_pipeline.base.places import remote_problem
-from anon_pipeline.base.reading import Held, limit_error
+from anon_pipeline.base.size_bounds import Held, limit_error
 from anon_pipeline.catalog.extras import install_words
 from anon_pipeline.catalog.sources import FORMATS
 from anon_pipeline.policy.files import Limits
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.sources.change_guard import change_message
 from anon_pipeline.sources.formats import read_file, read_folder
 from anon_pipeline.sources.paths import filled_in
-from anon_pipeline.sources.unchanged import change_message
 
 _BLOCK = 2**22
 _VERSIONS = ("etag", "versionid", "version_id", "generation", "md5", "content-md5", "content_md5", "digest")

@@ -12,10 +12,10 @@ from typing import Any
 import pandas as pd
 
 from anon_pipeline.base.errors import InputError, withhold_text
-from anon_pipeline.base.reading import KEY_BYTES, read_small
+from anon_pipeline.base.size_bounds import KEY_BYTES, read_small
 from anon_pipeline.base.values import to_texts
+from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
-from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.sections import Deidentify
 

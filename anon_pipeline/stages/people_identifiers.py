@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from anon_pipeline.base.values import WrittenColumns, arrow_codes
-from anon_pipeline.detectors.telling_names import is_number_name, telling_name
-from anon_pipeline.evidence.held_identifiers import words_of
+from anon_pipeline.detectors.identifying_names import is_number_name, telling_name
+from anon_pipeline.evidence.identifier_values import words_of
 from anon_pipeline.evidence.released_columns import MANY
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.agreement import ALIKE, beyond_chance, repeated_groups

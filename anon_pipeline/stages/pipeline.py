@@ -28,7 +28,7 @@ from anon_pipeline.encode.codes import (
 )
 from anon_pipeline.encode.noise import draw_noise
 from anon_pipeline.evidence.evidence import evidence_from, people_in
-from anon_pipeline.evidence.held_identifiers import held_identifiers
+from anon_pipeline.evidence.identifier_values import held_identifiers
 from anon_pipeline.evidence.listing_labels import listing_labels
 from anon_pipeline.evidence.measures import class_limits, confident_originals
 from anon_pipeline.evidence.released_columns import following_columns
@@ -46,17 +46,17 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.recode import recode
 from anon_pipeline.risk.suppression import suppress_unconfident
 from anon_pipeline.sources.value_maps import value_map_digests
-from anon_pipeline.stages.accepted import accepted_input, with_later_problems
 from anon_pipeline.stages.coarsen import coarsen
 from anon_pipeline.stages.deidentify import deidentify, identifier_facts
 from anon_pipeline.stages.history.memory import Memory
 from anon_pipeline.stages.history.sticky import composition, epsilon_to_book, sticky_noise
+from anon_pipeline.stages.input_check import accepted_input, with_later_problems
 from anon_pipeline.stages.lineage import Lineage, Where
 from anon_pipeline.stages.noise_input import noise_input, without_numbers
 from anon_pipeline.stages.persons import bounded_rows, people_facts, person_ids, shared_ids
 from anon_pipeline.stages.private import Chain, Drawn, Means, Opens, Staged, refuse_strangers, stage_result
 from anon_pipeline.stages.recoder_task import recoding_facts, recoding_task, refuse_too_incomplete
-from anon_pipeline.stages.repeated import repeated_people
+from anon_pipeline.stages.repeated_people import repeated_people
 from anon_pipeline.stages.shuffle import permutation
 
 

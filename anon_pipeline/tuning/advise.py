@@ -31,9 +31,9 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.stages.private import Staged
 from anon_pipeline.tuning.expect import expect
 from anon_pipeline.tuning.grid import Choice, Grid, choices, policy_at
-from anon_pipeline.tuning.judging import verdicts
+from anon_pipeline.tuning.limit_forecasts import verdicts
 from anon_pipeline.tuning.recode_input import Recoded, input_to_recode, recode_input
-from anon_pipeline.tuning.tuned import Point
+from anon_pipeline.tuning.results import Point
 
 _SHARES = (0.5, 0.25)
 """Of the policy's ε, the smallest change first."""

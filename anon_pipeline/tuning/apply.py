@@ -16,7 +16,7 @@ import yaml
 
 from anon_pipeline.base.disk import replace_file
 from anon_pipeline.base.errors import PolicyError, error_words
-from anon_pipeline.base.reading import POLICY_BYTES, read_small
+from anon_pipeline.base.size_bounds import POLICY_BYTES, read_small
 from anon_pipeline.policy.load import parse_policy
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.tuning.grid import Choice, policy_at

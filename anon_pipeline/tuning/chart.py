@@ -13,7 +13,7 @@ from anon_pipeline.base.drawing import Paper, axes, limit_line, picture, shape
 from anon_pipeline.limits.table import demands, limit_of
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.tuning.output import number, title, verdict
-from anon_pipeline.tuning.tuned import Point, Tuning
+from anon_pipeline.tuning.results import Point, Tuning
 
 _PAPER: Final = Paper(left=72, top=52, wide=560, high=360)
 _STYLE: Final = """

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from anon_pipeline.limits.table import limit_of
 from anon_pipeline.limits.verdicts import Status, Verdict
-from anon_pipeline.tuning.tuned import Nearest, Point
+from anon_pipeline.tuning.results import Nearest, Point
 
 USEFUL = (
     "of the points that pass and keep the limits on usefulness, the one with the smallest ε, then the "

@@ -25,7 +25,7 @@ from anon_pipeline.risk.people import PeopleTable, linked_share, linked_to_peopl
 from anon_pipeline.risk.suppression import suppress_unconfident
 from anon_pipeline.risk.survival import Line, Outputs, expected_kept, fates
 from anon_pipeline.tuning.recode_input import Recoded
-from anon_pipeline.tuning.tuned import Expected
+from anon_pipeline.tuning.results import Expected
 
 _DRAWN = 2**17  # records whose noise is drawn, all draws together, but for 8 draws at least and 64 at most
 _WORK = 2.0**27  # steps that a bound may take for one class

@@ -13,7 +13,7 @@ from typing import Any
 
 from anon_pipeline.limits.table import limit_of
 from anon_pipeline.limits.verdicts import Status
-from anon_pipeline.tuning.tuned import DROWNED, Point, Tuning
+from anon_pipeline.tuning.results import DROWNED, Point, Tuning
 
 COLUMNS = (
     "recoder",

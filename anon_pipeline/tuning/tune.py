@@ -20,9 +20,9 @@ from anon_pipeline.sources import read_source
 from anon_pipeline.tuning.choose import choose_point, mark_front, nearest
 from anon_pipeline.tuning.expect import expect
 from anon_pipeline.tuning.grid import Choice, Grid, choices, default_grid, policy_at
-from anon_pipeline.tuning.judging import limits_not_judged, verdicts
+from anon_pipeline.tuning.limit_forecasts import limits_not_judged, verdicts
 from anon_pipeline.tuning.recode_input import Recoded, input_to_recode, recode_input
-from anon_pipeline.tuning.tuned import Impossible, Point, Tuning
+from anon_pipeline.tuning.results import Impossible, Point, Tuning
 
 _SEED = 0  # of simulated noise, which no release ever has: the same grid gives the same numbers
 

@@ -11,7 +11,7 @@ from typing import BinaryIO, cast
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.vault.crypto import HEADER, Sealer, key_id_of, rewrap, unseal
-from anon_pipeline.vault.encrypting import close_journal, encrypt_file, read_journal, write_journal
+from anon_pipeline.vault.encryption import close_journal, encrypt_file, read_journal, write_journal
 from anon_pipeline.vault.keys import Keys, keys_from
 from anon_pipeline.vault.names import SEALED, is_artifact, is_unfinished
 from anon_pipeline.vault.store import Store, store_at

@@ -38,7 +38,7 @@ from anon_pipeline.publish.archive import VaultArchive
 from anon_pipeline.publish.booking import release_id_in
 from anon_pipeline.publish.writer import read_manifest
 from anon_pipeline.stages.private import STAGES, Staged
-from anon_pipeline.stages.stored import write_staged
+from anon_pipeline.stages.vault_tables import write_staged
 from anon_pipeline.vault.artifacts import Vault
 from anon_pipeline.vault.local import LocalStore
 from tests.adversarial.faulty_disk import (

@@ -29,7 +29,7 @@ from anon_pipeline.publish.file_formats import from_bytes, to_bytes
 from anon_pipeline.publish.manifest import ReleaseFile
 from anon_pipeline.publish.writer import data_file, write_release
 from anon_pipeline.stages.private import Staged
-from anon_pipeline.stages.stored import read_staged, write_staged
+from anon_pipeline.stages.vault_tables import read_staged, write_staged
 from anon_pipeline.vault.names import IGNORED
 from tests.adversarial import crash_dagster, crashes, small_disks
 from tests.adversarial.faulty_disk import (

@@ -3,7 +3,7 @@
 Each target runs in a process of its own under libFuzzer (atheris), which watches the Python code of the
 package and of the YAML parser. What counts as a crash: any exception but a named one, a signal, more than 20
 seconds for one input, more than 2 GiB of memory.
-Belongs here: targets, seeds, counting. Does not belong here: the limits (`anon_pipeline.base.reading`).
+Belongs here: targets, seeds, counting. Does not belong here: the limits (`anon_pipeline.base.size_bounds`).
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ import pandas as pd
 from anon_pipeline.orchestration.component import build_release
 from anon_pipeline.policy import load_policy
 from anon_pipeline.stages.private import STAGES, Staged
-from anon_pipeline.stages.stored import read_staged, write_staged
+from anon_pipeline.stages.vault_tables import read_staged, write_staged
 from tests.adversarial.bad_inputs import CASES, BadInput
 from tests.adversarial.blows import BLOWS, Outcomes, blown, said
 from tests.adversarial.canaries import LONG, PRIVATE, people
@@ -42,7 +42,7 @@ _ELSEWHERE = {
     "metadata": ("raw", "anon_pipeline.orchestration.assets.facts_metadata"),
     "loading": ("deidentified", "anon_pipeline.orchestration.vault.read_staged"),
     "storing": ("raw", "anon_pipeline.orchestration.vault.write_staged"),
-    "lock": ("published", "anon_pipeline.orchestration.publishing.checked_on_this_data"),
+    "lock": ("published", "anon_pipeline.orchestration.publish_asset.checked_on_this_data"),
     "writing": ("published", "anon_pipeline.publish.release.write_release"),
 }
 _CHECKS = {

@@ -24,17 +24,17 @@ import pandas as pd
 
 from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.errors import AnonPipelineError
-from anon_pipeline.base.reading import Held
+from anon_pipeline.base.size_bounds import Held
 from anon_pipeline.gate import Status, evaluate
-from anon_pipeline.hierarchy.levels_seen import broken_levels
+from anon_pipeline.hierarchy.level_of_text import broken_levels
 from anon_pipeline.policy import Policy, load_policy
 from anon_pipeline.policy.public import public_policy
 from anon_pipeline.policy.version_1 import making_1
-from anon_pipeline.publish import manifest_facts, policy_beside, verify, verify_files, version_1
+from anon_pipeline.publish import manifest_facts, policy_file, verify, verify_files, version_1
 from anon_pipeline.publish.balance import count_seen
 from anon_pipeline.publish.file_formats import from_bytes, read_release
-from anon_pipeline.publish.in_part import evaluate_in_part
 from anon_pipeline.publish.manifest import MANIFEST
+from anon_pipeline.publish.public_verdicts import evaluate_in_part
 from anon_pipeline.publish.release_files import Read, readings
 from anon_pipeline.publish.verify import Against, verify_in_detail, verify_release
 from anon_pipeline.publish.versions import Rules
@@ -232,7 +232,7 @@ def once_judged() -> Iterator[None]:
             (verify, "evaluate", evaluate, of_frame),
             (verify, "evaluate_in_part", evaluate_in_part, of_frame),
             (verify, "read_release", read_release, lambda held, policy: (held.data, sections(policy))),
-            (policy_beside, "public_policy", public_policy, json.dumps),
+            (policy_file, "public_policy", public_policy, json.dumps),
             (verify, "digest_frame", digest_frame, id),
             (verify, "readings", read, of_table),
             (verify_files, "digest_frame", digest_frame, id),

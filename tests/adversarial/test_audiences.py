@@ -23,7 +23,7 @@ from anon_pipeline.base.classes import EquivalenceClasses
 from anon_pipeline.encode.codes import CLASS, RECORD
 from anon_pipeline.encode.noise import noise_facts
 from anon_pipeline.evidence.evidence import evidence_from
-from anon_pipeline.facts.seen import facts_seen_by, stage_seen_by
+from anon_pipeline.facts.audience import facts_seen_by, stage_seen_by
 from anon_pipeline.gate import GateReport
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.table import demands

@@ -23,7 +23,7 @@ from anon_pipeline.publish import stray_files
 from anon_pipeline.publish.archive import VaultArchive
 from anon_pipeline.publish.lock import LOCK, this_process
 from anon_pipeline.publish.release_files import manifest_of
-from anon_pipeline.publish.signing import read_public_key, write_keys
+from anon_pipeline.publish.signatures import read_public_key, write_keys
 from anon_pipeline.publish.verify import Against, verify_in_detail, verify_release
 from anon_pipeline.release import make_release
 from tests.acknowledging import acknowledged

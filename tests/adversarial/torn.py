@@ -29,7 +29,7 @@ _SMALL = """
 import sys
 from pathlib import Path
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.base.reading import Held
+from anon_pipeline.base.size_bounds import Held
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.sources.files import read_csv
 path, encoding, rows, held = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4] == "held"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from anon_pipeline.catalog.column_types import COLUMN_TYPES, DATE_TYPE, NUMBER_TYPE, TEXT_TYPE, TYPED_KEYS
-from anon_pipeline.catalog.named import import_entry
+from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.policy.cleaning import CleanColumn
 from anon_pipeline.policy.column_cleaning import ColumnCleaning
 

@@ -119,7 +119,7 @@ def test_an_edited_table_is_not_written_over_and_nothing_is_tuned(
     with table.open("a") as file:
         file.write("CANARY-z;*\n")
     before = table.read_bytes()
-    monkeypatch.setattr("anon_pipeline.draft.fitting.fit", lambda *_, **__: pytest.fail("tuned"))
+    monkeypatch.setattr("anon_pipeline.draft.choice.fit", lambda *_, **__: pytest.fail("tuned"))
     code, out, err = run("init", "people.csv", "--yes", "--to", "again.yaml")
     assert (code, "town.csv: must not be there yet" in err) == (2, True)
     assert "CANARY" not in out + err

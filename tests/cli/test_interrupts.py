@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from anon_pipeline.base.compiled import kernel
+from anon_pipeline.base.compilation import kernel
 from anon_pipeline.cli import interrupts
 from anon_pipeline.cli.interrupts import INTERRUPTED, ended_by_interrupts
 

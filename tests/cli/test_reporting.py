@@ -20,7 +20,7 @@ from anon_pipeline.publish import Published, publish
 from anon_pipeline.stages import pipeline
 from anon_pipeline.stages.lineage import Where
 from anon_pipeline.stages.private import Means
-from anon_pipeline.stages.stored import write_staged
+from anon_pipeline.stages.vault_tables import write_staged
 from anon_pipeline.vault.identity import project_of
 from anon_pipeline.vault.store import store_at
 

@@ -7,8 +7,13 @@ from pathlib import Path
 
 import yaml
 
+from anon_pipeline.limits.class_values import (
+    HIDDEN_HOMOGENEITY,
+    NEAR_HOMOGENEITY,
+    TOLD_ORIGINALS,
+    TOLD_SECRETS,
+)
 from anon_pipeline.limits.known_columns import KNOWN_COLUMNS
-from anon_pipeline.limits.told import HIDDEN_HOMOGENEITY, NEAR_HOMOGENEITY, TOLD_ORIGINALS, TOLD_SECRETS
 from anon_pipeline.limits.usual import linking_bound
 from anon_pipeline.policy import policy_from
 from anon_pipeline.policy.attacks import Attacks, Averaging, Linkage, PopulationLimits

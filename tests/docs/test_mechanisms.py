@@ -11,7 +11,7 @@ import pytest
 
 from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
 from anon_pipeline.hierarchy.levels import from_columns
-from anon_pipeline.hierarchy.written import tree_levels
+from anon_pipeline.hierarchy.table_files import tree_levels
 from anon_pipeline.perturb.category_law import (
     LARGEST_EPSILON,
     STEPS,

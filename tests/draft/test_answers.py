@@ -8,7 +8,7 @@ import pytest
 
 from anon_pipeline.draft.answers import as_proposed, possible_answers
 from anon_pipeline.profile import questions
-from anon_pipeline.profile.looking import look_at
+from anon_pipeline.profile.look import look_at
 from anon_pipeline.profile.roles import propose_role
 
 

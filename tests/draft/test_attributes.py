@@ -19,7 +19,7 @@ from anon_pipeline.draft.attributes import (
 )
 from anon_pipeline.policy.load import policy_from
 from anon_pipeline.profile.layout import Layout
-from anon_pipeline.profile.profiling import Profile, profile_table
+from anon_pipeline.profile.profile_table import Profile, profile_table
 
 RNG = np.random.default_rng(0)
 N = 300

@@ -15,7 +15,7 @@ from anon_pipeline.draft.private_files import (
     write_private,
     write_table,
 )
-from anon_pipeline.hierarchy.written import read_table
+from anon_pipeline.hierarchy.table_files import read_table
 
 
 def test_a_table_is_read_back_as_it_was_written(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from anon_pipeline.encode.codes import PERSON
 from anon_pipeline.evidence.acknowledged_shares import blank_acknowledgements, holds_for_all
-from anon_pipeline.evidence.identifying import identifying_columns
+from anon_pipeline.evidence.identifying_columns import identifying_columns
 from anon_pipeline.policy import Policy
 
 Small = Callable[..., Policy]

@@ -20,7 +20,7 @@ from anon_pipeline.policy.rules import broken_rules
 from anon_pipeline.policy.sections import Gate
 from anon_pipeline.risk.assignment import one_to_one_risk
 from anon_pipeline.risk.averaging import averaging_risk
-from anon_pipeline.risk.expected import NoiseLaw
+from anon_pipeline.risk.expected_linking import NoiseLaw
 from anon_pipeline.risk.linking import expected_column_linking, linking_risk
 from anon_pipeline.risk.posterior import posterior_risk
 from anon_pipeline.sources.population import Population

@@ -13,9 +13,9 @@ import pytest
 
 from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.encode.codes import CLASS
-from anon_pipeline.evidence import known as module
+from anon_pipeline.evidence import known_attack as module
 from anon_pipeline.evidence.evidence import Evidence, evidence_from
-from anon_pipeline.evidence.known import KnownAttack, known_attack
+from anon_pipeline.evidence.known_attack import KnownAttack, known_attack
 from anon_pipeline.evidence.known_people import in_order
 from anon_pipeline.gate import Status, evaluate
 from anon_pipeline.perturb.entropy import seeded_entropy

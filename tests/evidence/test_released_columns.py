@@ -13,11 +13,11 @@ import pytest
 
 from anon_pipeline import Policy
 from anon_pipeline.encode.codes import PERSON
-from anon_pipeline.evidence.identifying import identifying_columns
+from anon_pipeline.evidence.identifying_columns import identifying_columns
 from anon_pipeline.evidence.released_columns import following_columns, shown_columns, telling_columns
 from anon_pipeline.policy.load import policy_from
 from benchmarks.adult import SET_A, SET_B, adult_table
-from tests.evidence.test_identifying import ONE, TODAY
+from tests.evidence.test_identifying_columns import ONE, TODAY
 
 Small = Callable[..., Policy]
 AGE, SEX = {"intervals": [5, 10, 20]}, {"suppress": True}

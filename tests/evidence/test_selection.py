@@ -10,7 +10,7 @@ import pytest
 from anon_pipeline.encode.grids import noises
 from anon_pipeline.evidence import selection as module
 from anon_pipeline.evidence.evidence import Evidence, evidence_from
-from anon_pipeline.evidence.expected import DrawingTable, drawing_table
+from anon_pipeline.evidence.expectation import DrawingTable, drawing_table
 from anon_pipeline.evidence.measures import compact_labels
 from anon_pipeline.evidence.selection import selection
 from anon_pipeline.perturb.entropy import seeded_entropy
@@ -19,7 +19,7 @@ from anon_pipeline.perturb.mechanisms import radius, sensitivities
 from anon_pipeline.perturb.noise import class_diameters
 from anon_pipeline.policy import Policy
 from benchmarks.adult import adult_policy, paper_table
-from tests.evidence.test_expected import chain, people, policy_of
+from tests.evidence.test_expectation import chain, people, policy_of
 from tests.evidence.test_known_people import chain as visits_chain
 from tests.evidence.test_known_people import policy_of as visits_policy
 from tests.evidence.test_known_people import visits

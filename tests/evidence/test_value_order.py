@@ -11,7 +11,7 @@ import pytest
 
 from anon_pipeline.encode.codes import code_sensitive
 from anon_pipeline.evidence.evidence import Evidence, evidence_from
-from anon_pipeline.evidence.expected import expectation, mean_linking_risk
+from anon_pipeline.evidence.expectation import expectation, mean_linking_risk
 from anon_pipeline.evidence.measures import linking_risk
 from anon_pipeline.evidence.value_order import number_classes, repeat_originals, sort_originals
 from anon_pipeline.perturb.entropy import seeded_entropy

@@ -6,8 +6,8 @@ from dataclasses import fields, is_dataclass
 
 from anon_pipeline.base.audience import Audience, Number
 from anon_pipeline.facts import records
+from anon_pipeline.facts.audience import DECLARED
 from anon_pipeline.facts.fields import FIELDS, PUBLIC_FIELDS
-from anon_pipeline.facts.seen import DECLARED
 from anon_pipeline.stages.private import STAGES
 
 

@@ -16,7 +16,7 @@ from anon_pipeline.limits.table import advice_on
 from anon_pipeline.limits.verdicts import BANDS, Verdict
 from anon_pipeline.policy import Policy, policy_from
 from anon_pipeline.publish.shape import VERDICT, misfits
-from tests.evidence.test_expected import chain, people, policy_of
+from tests.evidence.test_expectation import chain, people, policy_of
 
 
 def demanded(policy: Policy) -> dict[str, tuple[float | None, bool]]:

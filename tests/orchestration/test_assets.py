@@ -12,7 +12,7 @@ import dagster as dg
 import pandas as pd
 import pytest
 
-from anon_pipeline.facts.seen import DECLARED
+from anon_pipeline.facts.audience import DECLARED
 from anon_pipeline.orchestration.chain import chain, chain_definitions
 from anon_pipeline.policy import Policy
 from anon_pipeline.publish.numbers import METADATA
@@ -195,7 +195,7 @@ def test_the_order_of_stages_in_the_vault_carries_the_facts(project: Make) -> No
         ("anon_pipeline.orchestration.gate_checks.evaluate", "small__published"),
         ("anon_pipeline.orchestration.assets.read_source", "small__raw"),
         ("anon_pipeline.orchestration.assets.hashing_key", "small__deidentified"),
-        ("anon_pipeline.orchestration.publishing.publish", "small__published"),
+        ("anon_pipeline.orchestration.publish_asset.publish", "small__published"),
     ],
 )
 def test_a_crash_anywhere_is_reduced_to_type_and_place(

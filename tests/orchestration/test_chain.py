@@ -18,11 +18,11 @@ from anon_pipeline.orchestration.assets import own_stage, private, raw, suppress
 from anon_pipeline.orchestration.chain import Chain, chain, chain_definitions
 from anon_pipeline.orchestration.checks import Check
 from anon_pipeline.orchestration.component import build_release
-from anon_pipeline.orchestration.publishing import published
+from anon_pipeline.orchestration.publish_asset import published
 from anon_pipeline.orchestration.stage import Stage, StageRun
 from anon_pipeline.policy import Policy
 from anon_pipeline.stages.private import STAGES, Staged
-from anon_pipeline.stages.stored import read_staged
+from anon_pipeline.stages.vault_tables import read_staged
 
 ROOT = Path(__file__).resolve().parents[2]
 Make = Callable[..., Any]

@@ -10,7 +10,7 @@ import pytest
 from anon_pipeline.orchestration.chain import chain, chain_definitions
 from anon_pipeline.policy import Policy
 from anon_pipeline.stages.private import STAGES, Staged
-from anon_pipeline.stages.stored import read_staged, write_staged
+from anon_pipeline.stages.vault_tables import read_staged, write_staged
 
 Make = Callable[..., "Project"]  # noqa: F821 - conftest's
 

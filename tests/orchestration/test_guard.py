@@ -12,7 +12,7 @@ from dagster.components.testing import create_defs_folder_sandbox
 
 from anon_pipeline import AnonymizedRelease
 from anon_pipeline.base.errors import PolicyError
-from anon_pipeline.base.reading import POLICY_BYTES
+from anon_pipeline.base.size_bounds import POLICY_BYTES
 from anon_pipeline.orchestration.guard import check_defs, check_defs_below
 from anon_pipeline.policy import Policy, policy_from
 from anon_pipeline.policy.size import refuse_large_values

@@ -12,7 +12,7 @@ from anon_pipeline.ledger import ledger_at
 from anon_pipeline.orchestration.names import check_names, gate_check_keys
 from anon_pipeline.policy import Policy
 from anon_pipeline.stages.private import STAGES, Staged
-from anon_pipeline.stages.stored import read_staged, write_staged
+from anon_pipeline.stages.vault_tables import read_staged, write_staged
 
 Make = Callable[..., "Project"]  # noqa: F821 - conftest's
 

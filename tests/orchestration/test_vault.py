@@ -18,7 +18,7 @@ from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.orchestration.vault import VaultIOManager
 from anon_pipeline.stages.private import Staged
-from anon_pipeline.stages.stored import read_staged, write_staged
+from anon_pipeline.stages.vault_tables import read_staged, write_staged
 
 FACTS = {"raw": {"records": 3, "ü": [1, 2.5, None, True]}}
 

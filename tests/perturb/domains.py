@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from anon_pipeline.hierarchy.levels import from_columns
-from anon_pipeline.hierarchy.written import tree_levels
+from anon_pipeline.hierarchy.table_files import tree_levels
 from anon_pipeline.perturb.category_law import (
     Domain,
     flat_domain,

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from anon_pipeline import Policy, anonymize
 from anon_pipeline.base.errors import PolicyError
-from anon_pipeline.catalog.named import import_entry
+from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.policy.contradictions import LARGE_EPSILON, refuse_contradictions
 from anon_pipeline.policy.marks import BeforeMaking, marked_values
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, create_model
 
 from anon_pipeline.policy import Policy, load_policy, policy_from
 from anon_pipeline.policy.fields import Strict
-from anon_pipeline.policy.frozen import FrozenMapping, Keyed
+from anon_pipeline.policy.frozen_mapping import FrozenMapping, Keyed
 from anon_pipeline.policy.marks import AFTER, LATER, SHOWN, Later, models_in
 from anon_pipeline.policy.walks import binding_fields, public_fields
 from tests.conftest import SMALL

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from anon_pipeline.base.errors import PolicyError
-from anon_pipeline.base.reading import POLICY_BYTES, POLICY_DEPTH
+from anon_pipeline.base.size_bounds import POLICY_BYTES, POLICY_DEPTH
 from anon_pipeline.policy import load_policy, parse_policy
 
 

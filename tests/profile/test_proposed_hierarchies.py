@@ -11,7 +11,7 @@ import pytest
 from anon_pipeline.draft.private_files import write_table
 from anon_pipeline.hierarchy.build import code_column
 from anon_pipeline.policy.hierarchies import Dates, Intervals, Mask, Suppress, Table
-from anon_pipeline.profile.looking import look_at
+from anon_pipeline.profile.look import look_at
 from anon_pipeline.profile.name_hints import find_hint
 from anon_pipeline.profile.proposed_hierarchies import ProposedHierarchy, as_series, propose_hierarchy
 

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from anon_pipeline.policy.columns import Generalize, Sensitive
-from anon_pipeline.profile.looking import look_at
+from anon_pipeline.profile.look import look_at
+from anon_pipeline.profile.output import holds
 from anon_pipeline.profile.proposals import Proposal, Sure
 from anon_pipeline.profile.roles import propose_role
-from anon_pipeline.profile.shown import holds
 
 RNG = np.random.default_rng(0)
 N = 400

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from anon_pipeline.policy.columns import Generalize, Perturb
-from anon_pipeline.profile.looking import look_at
+from anon_pipeline.profile.look import look_at
 from anon_pipeline.profile.proposals import Proposal, Sure
 from anon_pipeline.profile.roles import propose_role
 from anon_pipeline.profile.whole_table import MOST_NOISY, MOST_QUASI, with_items, within_reason

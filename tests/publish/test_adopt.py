@@ -22,7 +22,7 @@ from anon_pipeline.publish import Published
 from anon_pipeline.publish.adopt import Adopted, Opened, adopt_releases
 from anon_pipeline.publish.archive import VaultArchive
 from anon_pipeline.stages.private import Staged
-from anon_pipeline.stages.stored import read_staged, write_staged
+from anon_pipeline.stages.vault_tables import read_staged, write_staged
 
 Small = Callable[..., Policy]
 

@@ -20,7 +20,7 @@ from anon_pipeline.ledger.recovery import forget_memory
 from anon_pipeline.orchestration.vault import published_before
 from anon_pipeline.publish import Published, writer
 from anon_pipeline.publish.archive import VaultArchive
-from anon_pipeline.publish.measured import measured_of
+from anon_pipeline.publish.measurements import measured_of
 from anon_pipeline.publish.writer import read_manifest
 from anon_pipeline.stages.history.memory import Memory
 

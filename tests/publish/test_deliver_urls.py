@@ -18,7 +18,7 @@ from anon_pipeline.base.errors import InputError, PublishError
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.publish.deliver_urls import at_url, is_released_name
-from anon_pipeline.publish.delivering import deliver_release
+from anon_pipeline.publish.delivery import deliver_release
 from tests.publish.delivered import parcel_of, publish_in
 
 Small = Callable[..., Policy]

@@ -160,7 +160,7 @@ def test_events_of_older_ledgers_tell_by_their_making(world: World, monkeypatch:
 
 def test_a_memory_of_before_the_ids_is_known_by_its_tables(world: World) -> None:
     from anon_pipeline.stages.private import Staged
-    from anon_pipeline.stages.stored import read_staged, write_staged
+    from anon_pipeline.stages.vault_tables import read_staged, write_staged
 
     world.release(WEEK[0])
     archive = VaultArchive(world.policy(), world.locations)

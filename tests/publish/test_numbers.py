@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from anon_pipeline.base.audience import FILE, POLICY, Audience, Number
-from anon_pipeline.facts.seen import fact_numbers
+from anon_pipeline.facts.audience import fact_numbers
 from anon_pipeline.limits.table import LIMITS
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.locations import Locations

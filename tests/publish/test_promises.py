@@ -16,7 +16,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.hierarchy.levels import from_columns
-from anon_pipeline.hierarchy.written import tree_levels
+from anon_pipeline.hierarchy.table_files import tree_levels
 from anon_pipeline.perturb.category_law import CategoryNoise, flat_domain, hierarchy_domain
 from anon_pipeline.perturb.category_law import pmf as category_pmf
 from anon_pipeline.perturb.mechanisms import Noise, parameters, pmf, radius

@@ -16,7 +16,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 
-from anon_pipeline.base.reading import MANIFEST_BYTES
+from anon_pipeline.base.size_bounds import MANIFEST_BYTES
 from anon_pipeline.publish import release_files
 from anon_pipeline.publish.verify import Against, verify_release
 from tests.publish.projects import Project

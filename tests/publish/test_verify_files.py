@@ -16,7 +16,7 @@ from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.publish import Published, publish
-from anon_pipeline.publish.signing import read_public_key, write_keys
+from anon_pipeline.publish.signatures import read_public_key, write_keys
 from anon_pipeline.publish.verify import Against, verify_release
 from anon_pipeline.stages import pipeline
 from anon_pipeline.stages.private import Means

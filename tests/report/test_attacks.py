@@ -19,7 +19,7 @@ from anon_pipeline.release import make_release
 from anon_pipeline.report import internal_report, public_report
 from anon_pipeline.report.attacks import attacks, is_limited, largest
 from anon_pipeline.report.columns import SizeBin
-from anon_pipeline.report.linked import linked_sentence
+from anon_pipeline.report.linking_sentences import linked_sentence
 from anon_pipeline.report.manifest_data import Exact
 
 Small = Callable[..., Policy]

@@ -15,7 +15,7 @@ from markupsafe import escape
 from anon_pipeline.catalog.losses import LOSSES
 from anon_pipeline.encode.codes import CLASS
 from anon_pipeline.gate import evaluate
-from anon_pipeline.limits.accepted import accepted_risks
+from anon_pipeline.limits.accepted_risks import accepted_risks
 from anon_pipeline.policy import Policy
 from anon_pipeline.report import internal_report, public_report
 from anon_pipeline.report.columns import class_sizes, correlations, distributions

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_pipeline.perturb.mechanisms import Noise, pmf
-from anon_pipeline.risk.expected import NoiseLaw
+from anon_pipeline.risk.expected_linking import NoiseLaw
 from anon_pipeline.risk.known_cells import Hidden, cells_of, most_linked, right_guesses
 
 LABELS = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1])

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from anon_pipeline.perturb.mechanisms import Noise, pmf
-from anon_pipeline.risk.expected import NoiseLaw
+from anon_pipeline.risk.expected_linking import NoiseLaw
 from anon_pipeline.risk.known_cells import Cells, Hidden, cells_of, most_linked, right_guesses
 from anon_pipeline.risk.known_people import (
     CellPeople,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from anon_pipeline.hierarchy.levels import from_columns
-from anon_pipeline.hierarchy.written import tree_levels
+from anon_pipeline.hierarchy.table_files import tree_levels
 from anon_pipeline.perturb.category_law import CategoryNoise, flat_domain, hierarchy_domain, pmf
 from anon_pipeline.perturb.category_sampler import draw_categories
 from anon_pipeline.perturb.entropy import seeded_entropy

@@ -12,7 +12,7 @@ from anon_pipeline.perturb import mechanisms
 from anon_pipeline.perturb.discrete_laplace_law import pmf
 from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.risk.assignment import one_to_one_risk
-from anon_pipeline.risk.expected import NoiseLaw
+from anon_pipeline.risk.expected_linking import NoiseLaw
 from anon_pipeline.risk.linking import linking_risk
 from anon_pipeline.risk.posterior import posterior_risk
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_pipeline.risk.expected import NoiseLaw, expected_linking_risk
+from anon_pipeline.risk.expected_linking import NoiseLaw, expected_linking_risk
 from anon_pipeline.risk.strata import MOST, combined_ratio, draws_of, groups_of
 
 

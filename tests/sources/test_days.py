@@ -14,7 +14,7 @@ from anon_pipeline.catalog.column_types import COLUMN_TYPES
 from anon_pipeline.policy.cleaning import ISO
 from anon_pipeline.policy.column_cleaning import ColumnCleaning
 from anon_pipeline.sources.days import read_days
-from anon_pipeline.sources.typed import Read, dates
+from anon_pipeline.sources.type_readers import Read, dates
 from tests.sources.number_twin import day_of
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.base.reading import Held
+from anon_pipeline.base.size_bounds import Held
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.sources.excel import excel_frame, is_excel
 

@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.base.reading import Held
+from anon_pipeline.base.size_bounds import Held
 from anon_pipeline.encode.codes import accept
 from anon_pipeline.policy import policy_from
 from anon_pipeline.policy.files import Limits, SourceOptions

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.base.reading import Held
+from anon_pipeline.base.size_bounds import Held
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.sources.formats import read_file
 from anon_pipeline.sources.jsonl import is_jsonl, jsonl_frame

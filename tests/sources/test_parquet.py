@@ -13,8 +13,8 @@ import pytest
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.policy.files import Limits
+from anon_pipeline.sources.change_guard import files_in
 from anon_pipeline.sources.parquet import parquet_folder, read_parquet
-from anon_pipeline.sources.unchanged import files_in
 
 CANARY = "Quillfeather-4711"
 

@@ -30,7 +30,7 @@ from anon_pipeline.stages.lineage import (
 )
 from anon_pipeline.stages.pipeline import run, suppressed
 from anon_pipeline.stages.private import Means, Staged
-from anon_pipeline.stages.stored import read_staged, write_staged
+from anon_pipeline.stages.vault_tables import read_staged, write_staged
 
 HERE = Where("0" * 32, "small", None)
 

@@ -10,8 +10,8 @@ from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy import policy_from
 from anon_pipeline.tuning.choose import LEAST_USELESS, USEFUL, choose_point, excess, mark_front, nearest
 from anon_pipeline.tuning.grid import Choice
-from anon_pipeline.tuning.judging import verdicts
-from anon_pipeline.tuning.tuned import Expected, Point
+from anon_pipeline.tuning.limit_forecasts import verdicts
+from anon_pipeline.tuning.results import Expected, Point
 
 
 def expected(risk: float, loss: float = 0.1, *, suppression: float = 0.0, smallest: int = 5) -> Expected:

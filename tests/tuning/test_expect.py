@@ -21,7 +21,7 @@ from anon_pipeline.stages.pipeline import deidentified, k_anonymized, perturbed,
 from anon_pipeline.stages.private import Staged
 from anon_pipeline.tuning.expect import expect
 from anon_pipeline.tuning.recode_input import recode_input
-from anon_pipeline.tuning.tuned import Expected
+from anon_pipeline.tuning.results import Expected
 from benchmarks.adult import adult_policy, find_adult, paper_table
 from tests.tuning.policies import people, policy
 

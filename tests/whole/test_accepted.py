@@ -11,7 +11,7 @@ import pytest
 
 from anon_pipeline.encode.codes import CLASS, RECORD
 from anon_pipeline.evidence.evidence import evidence_from
-from anon_pipeline.evidence.expected import mean_linking_risk
+from anon_pipeline.evidence.expectation import mean_linking_risk
 from anon_pipeline.evidence.measures import linking_risk
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.mechanisms import Noise, draw

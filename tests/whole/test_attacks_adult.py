@@ -17,7 +17,7 @@ from anon_pipeline.perturb.discrete_laplace import discrete_laplace
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.risk.assignment import one_to_one_risk
 from anon_pipeline.risk.averaging import averaging_risk
-from anon_pipeline.risk.expected import NoiseLaw, expected_linking_risk
+from anon_pipeline.risk.expected_linking import NoiseLaw, expected_linking_risk
 from anon_pipeline.risk.linking import LinkingRisk, expected_column_linking, linking_risk
 from anon_pipeline.risk.posterior import posterior_risk
 from anon_pipeline.sources.patients import heights

@@ -27,7 +27,7 @@ from anon_pipeline.publish.drawing import Opening
 from anon_pipeline.publish.lock import LOCK, hold_folder, this_process
 from anon_pipeline.stages import pipeline
 from anon_pipeline.stages.private import STAGES, Means, Staged
-from anon_pipeline.stages.stored import write_staged
+from anon_pipeline.stages.vault_tables import write_staged
 
 START = datetime.datetime(2026, 6, 1, tzinfo=datetime.UTC)
 Small = Callable[..., Policy]

@@ -24,7 +24,7 @@ from anon_pipeline.orchestration.vault import (
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.stages.private import STAGES, Staged
-from anon_pipeline.stages.stored import read_staged, write_staged
+from anon_pipeline.stages.vault_tables import read_staged, write_staged
 from anon_pipeline.vault.artifacts import Vault, survey
 from anon_pipeline.vault.crypto import vault_key
 from anon_pipeline.vault.keys import Keys

@@ -24,7 +24,7 @@ from anon_pipeline.publish.internal_report import internal_report_of
 from anon_pipeline.publish.writer import read_manifest
 from anon_pipeline.stages.lineage import Where
 from anon_pipeline.stages.private import STAGES, Staged
-from anon_pipeline.stages.stored import read_staged, write_staged
+from anon_pipeline.stages.vault_tables import read_staged, write_staged
 from anon_pipeline.vault.identity import PIN
 from tests.projects import Project, restore_or_make
 

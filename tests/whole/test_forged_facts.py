@@ -19,7 +19,7 @@ from anon_pipeline.policy import Policy
 from anon_pipeline.stages.history.memory import Memory, Past
 from anon_pipeline.stages.history.memory_table import from_table, to_table
 from anon_pipeline.stages.private import STAGES
-from anon_pipeline.stages.stored import read_staged
+from anon_pipeline.stages.vault_tables import read_staged
 from tests.projects import Project, restore_or_make
 
 CANARY = "CANARY-7f3a"

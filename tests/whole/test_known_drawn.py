@@ -12,7 +12,7 @@ import pytest
 
 from anon_pipeline.encode.codes import CLASS
 from anon_pipeline.evidence.evidence import Evidence, evidence_from
-from anon_pipeline.evidence.known import KnownAttack, known_attack
+from anon_pipeline.evidence.known_attack import KnownAttack, known_attack
 from anon_pipeline.evidence.known_categories import expected_of_category
 from anon_pipeline.evidence.known_people import DRAWS
 from anon_pipeline.perturb.mechanisms import pmf

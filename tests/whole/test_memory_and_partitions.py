@@ -19,7 +19,7 @@ from anon_pipeline.orchestration.vault import VaultIOManager
 from anon_pipeline.publish import Published
 from anon_pipeline.publish.archive import VaultArchive
 from anon_pipeline.publish.booking import release_id_in
-from anon_pipeline.publish.measured import measured_of
+from anon_pipeline.publish.measurements import measured_of
 from anon_pipeline.stages.history.memory import Memory
 
 KEEPS: dict[str, Any] = {

@@ -29,7 +29,7 @@ from anon_pipeline.publish.archive import VaultArchive
 from anon_pipeline.publish.booking import booking, epsilon_in
 from anon_pipeline.publish.draw_keys import draws_of
 from anon_pipeline.publish.drawing import Opening
-from anon_pipeline.publish.measured import measured_of
+from anon_pipeline.publish.measurements import measured_of
 from anon_pipeline.stages import pipeline
 from anon_pipeline.stages.deidentify import hashing_key
 from anon_pipeline.stages.private import STAGES, Chain, Means

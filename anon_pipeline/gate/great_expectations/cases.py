@@ -25,7 +25,7 @@ from anon_pipeline.gate.great_expectations.batch_columns import (
     whole_numbers,
 )
 from anon_pipeline.limits.case import Case, StickyNoise
-from anon_pipeline.policy.frozen import FrozenMapping
+from anon_pipeline.policy.frozen_mapping import FrozenMapping
 from anon_pipeline.policy.load import policy_from
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.population import PopulationRisk

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import group_rows
-from anon_pipeline.catalog.named import import_entry
+from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.choice import Choice, key_classes

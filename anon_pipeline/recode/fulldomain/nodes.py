@@ -14,7 +14,7 @@ from anon_pipeline.recode.fulldomain.fast.tables import node_table
 from anon_pipeline.recode.fulldomain.kernels import count_sizes, price
 from anon_pipeline.recode.fulldomain.layout import NodeTables
 from anon_pipeline.recode.fulldomain.node_table import NodeTable
-from anon_pipeline.recode.fulldomain.rolling import parts, roll_up_table
+from anon_pipeline.recode.fulldomain.roll_up import parts, roll_up_table
 from anon_pipeline.recode.fulldomain.values import judge, mistakes
 from anon_pipeline.recode.loss import Kept
 

@@ -10,9 +10,9 @@ from decimal import Decimal
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.compiled import kernel
-from anon_pipeline.hierarchy.computed import number_text
+from anon_pipeline.base.compilation import kernel
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
+from anon_pipeline.hierarchy.levels_of_values import number_text
 from anon_pipeline.recode.microaggregation.clusters import Clusters, make_clusters
 from anon_pipeline.recode.microaggregation.geometry import Taxonomies
 from anon_pipeline.recode.microaggregation.space import Space

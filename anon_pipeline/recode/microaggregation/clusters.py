@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.compiled import kernel
+from anon_pipeline.base.compilation import kernel
 from anon_pipeline.recode.microaggregation.excess import KEPT
 from anon_pipeline.recode.microaggregation.geometry import Taxonomies, Work, aim, best_concept, measure
 from anon_pipeline.recode.microaggregation.space import Space

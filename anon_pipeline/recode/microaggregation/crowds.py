@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.compiled import kernel
+from anon_pipeline.base.compilation import kernel
 from anon_pipeline.recode.class_rules import CLOSE
 from anon_pipeline.recode.microaggregation.geometry import Taxonomies, Work
 from anon_pipeline.recode.microaggregation.slots import Scale, distance_with

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.compiled import kernel
+from anon_pipeline.base.compilation import kernel
 
 
 class Taxonomies(NamedTuple):

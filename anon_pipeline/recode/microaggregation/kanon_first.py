@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import group_rows
-from anon_pipeline.base.compiled import kernel
+from anon_pipeline.base.compilation import kernel
 from anon_pipeline.recode.class_rules import Rules
 from anon_pipeline.recode.microaggregation.excess import Limits, judge
 from anon_pipeline.recode.microaggregation.geometry import Taxonomies, Work, center, measure, record

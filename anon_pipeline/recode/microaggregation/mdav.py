@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.compiled import kernel
+from anon_pipeline.base.compilation import kernel
 from anon_pipeline.recode.microaggregation.geometry import Taxonomies, Work, center, forget, measure, record
 from anon_pipeline.recode.microaggregation.nearest import farthest, nearest, take
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.compiled import kernel
+from anon_pipeline.base.compilation import kernel
 from anon_pipeline.recode.class_rules import START, Rules
 from anon_pipeline.recode.microaggregation.clusters import Clusters, centroid, make_clusters, members_of
 from anon_pipeline.recode.microaggregation.excess import KEPT, Limits, Tallies, judge

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.compiled import kernel
+from anon_pipeline.base.compilation import kernel
 from anon_pipeline.recode.microaggregation.geometry import Taxonomies, Work, center, forget, measure, record
 from anon_pipeline.recode.microaggregation.space import Space, make_work
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from anon_pipeline.recode.class_rules import Rules
 from anon_pipeline.recode.microaggregation.centroids import error_of
 from anon_pipeline.recode.microaggregation.crowds import Crowds, make_crowds
-from anon_pipeline.recode.microaggregation.exchanging import exchange_some, mend_some
+from anon_pipeline.recode.microaggregation.exchanges import exchange_some, mend_some
 from anon_pipeline.recode.microaggregation.merge import make_limits, merge
 from anon_pipeline.recode.microaggregation.slices import cluster_size, form_from_slices
 from anon_pipeline.recode.microaggregation.slots import make_scale

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.compiled import kernel
+from anon_pipeline.base.compilation import kernel
 from anon_pipeline.recode.class_rules import Rules
 from anon_pipeline.recode.mondrian.state import Axes, State
 from anon_pipeline.recode.mondrian.tries import NO_BOUND, allowable_cut, tally_class

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import equivalence_classes, group_rows
+from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.catalog.losses import LOSSES, WEIGHED
-from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.recode.by_record import ByRecord
 from anon_pipeline.recode.choice import Choice

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.compiled import kernel
+from anon_pipeline.base.compilation import kernel
 from anon_pipeline.recode.class_rules import Rules, keeps_rules
 
 EVERY = 32

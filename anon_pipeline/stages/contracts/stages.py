@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
-from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.encode.codes import CLASS, PERSON, RECORD
 from anon_pipeline.hierarchy import Hierarchy

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import group_rows
-from anon_pipeline.base.compiled import kernel
+from anon_pipeline.base.compilation import kernel
 from anon_pipeline.stages.history.memory import Memory, normalize_persons
 
 

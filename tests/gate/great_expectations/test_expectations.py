@@ -27,15 +27,15 @@ from anon_pipeline.gate.great_expectations.arguments import demand_of
 from anon_pipeline.gate.great_expectations.base import ReleaseExpectation
 from anon_pipeline.gate.great_expectations.cases import case_from
 from anon_pipeline.limits import table
-from anon_pipeline.limits.accepted import ACCEPTED
+from anon_pipeline.limits.accepted_risks import ACCEPTED
 from anon_pipeline.limits.case import Case
+from anon_pipeline.limits.class_values import TOLD_ORIGINALS, TOLD_SECRETS
 from anon_pipeline.limits.limit import Demand, Limit
-from anon_pipeline.limits.mislabelled import NAMED_PEOPLE, RELEASED_IDENTIFIERS
 from anon_pipeline.limits.releases import REPEATED_NOISE
+from anon_pipeline.limits.roles import NAMED_PEOPLE, RELEASED_IDENTIFIERS
 from anon_pipeline.limits.safe_harbor import SAFE_HARBOR
 from anon_pipeline.limits.structure import CONTRACT, ORIGIN, REPEATED_PEOPLE
 from anon_pipeline.limits.table import LIMITS
-from anon_pipeline.limits.told import TOLD_ORIGINALS, TOLD_SECRETS
 from anon_pipeline.limits.traits import Judged, Words
 from anon_pipeline.limits.usefulness import INFORMATION_LOSS
 from anon_pipeline.policy.load import policy_from

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.catalog.losses import LOSSES
-from anon_pipeline.recode.fulldomain import layout, rolling
+from anon_pipeline.recode.fulldomain import layout, roll_up
 from anon_pipeline.recode.fulldomain.bounds import rule_out
 from anon_pipeline.recode.fulldomain.fast import tables as keeping
 from anon_pipeline.recode.fulldomain.search import (
@@ -41,7 +41,7 @@ def test_every_node_counts_and_bounds_as_brute_force_says(
         patch.setattr(keeping, "_STEPPED", stepped)
         patch.setattr(keeping, "_FEW", stepped)
         patch.setattr(layout, "_WORD", word_bits)
-        patch.setattr(rolling, "_ROWS", 3 if stepped == 0 else 2_000_000)
+        patch.setattr(roll_up, "_ROWS", 3 if stepped == 0 else 2_000_000)
         search = prepare_search(task, counts_of(task))
         nodes = brute.search(task)
         floors = search.bounds.alone.copy()

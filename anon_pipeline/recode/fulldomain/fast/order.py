@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.compiled import kernel
+from anon_pipeline.base.compilation import kernel
 from anon_pipeline.recode.fulldomain.bounds import NOTHING, most_lasting
 from anon_pipeline.recode.fulldomain.cover import NOT_ABOVE, NOT_BELOW, Cover, Guess, promise
 from anon_pipeline.recode.fulldomain.fast.sweep import Sweep, is_worthwhile, node_states, sweep, sweep_nodes

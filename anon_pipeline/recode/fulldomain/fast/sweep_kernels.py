@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.compiled import kernel
+from anon_pipeline.base.compilation import kernel
 from anon_pipeline.recode.fulldomain.fast.cube_kernels import fold_axis
 from anon_pipeline.recode.fulldomain.lattice import Axes
 

@@ -14,13 +14,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.compiled import kernel
+from anon_pipeline.base.compilation import kernel
 from anon_pipeline.recode.fulldomain.fast.cube_layout import CubeLayout
 from anon_pipeline.recode.fulldomain.fast.cubes import Cube, fill_cube, fold_cube, stepping_stone
 from anon_pipeline.recode.fulldomain.fast.shortcuts import CELLS_PER_CLASS, KeptTables, Shortcuts, work_of
 from anon_pipeline.recode.fulldomain.layout import NodeTables
 from anon_pipeline.recode.fulldomain.node_table import NodeTable
-from anon_pipeline.recode.fulldomain.rolling import roll_up_table
+from anon_pipeline.recode.fulldomain.roll_up import roll_up_table
 
 _SPREAD: Final = 4  # cells for a class of the table that a cube is filled from, at most
 _STONE: Final = 16  # times fewer cells of a cube that is made on the way

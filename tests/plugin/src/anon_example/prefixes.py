@@ -3,8 +3,8 @@
 import numpy as np
 
 from anon_pipeline.hierarchy.build import code_leaves
+from anon_pipeline.hierarchy.level_of_text import Seen
 from anon_pipeline.hierarchy.levels import TOP
-from anon_pipeline.hierarchy.levels_seen import Seen
 
 
 def prefix_column(column, spec, folder):

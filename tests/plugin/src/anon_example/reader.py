@@ -3,7 +3,7 @@
 import pandas as pd
 
 from anon_pipeline.base.errors import withhold_text
-from anon_pipeline.base.reading import open_readable
+from anon_pipeline.base.size_bounds import open_readable
 
 
 def json_lines_frame(path, options, limits, numbers):

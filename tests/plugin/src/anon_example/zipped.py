@@ -3,7 +3,7 @@
 import zipfile
 
 from anon_pipeline.base.errors import withhold_text
-from anon_pipeline.base.reading import Held, limit_error
+from anon_pipeline.base.size_bounds import Held, limit_error
 from anon_pipeline.policy.locations import plain_partition
 from anon_pipeline.sources.formats import read_file
 

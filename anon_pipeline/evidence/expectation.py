@@ -1,0 +1,344 @@
+"""What attackers get right on average over the noise: no draw, and so nothing of the release, decides it.
+
+The stages behind the recoding are gone through with noise of a fixed seed, which no release has: noise,
+confidence, classes below k, classes beyond t or l. Originals are put into an order of their values first, so
+that neither their order nor the numbers of the classes change the result: it is a function of the recoded
+table and the policy alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_pipeline.base.classes import EquivalenceClasses
+from anon_pipeline.base.order import rank_values
+from anon_pipeline.encode.grids import noises
+from anon_pipeline.encode.noise import output_bounds
+from anon_pipeline.evidence.attackers import noise_law
+from anon_pipeline.evidence.evidence import Evidence, Originals
+from anon_pipeline.evidence.measures import (
+    class_limits,
+    compact_labels,
+    confidence_counter,
+    linking_share,
+    require_originals,
+)
+from anon_pipeline.evidence.spare import spare_records
+from anon_pipeline.evidence.value_order import number_classes, repeat_originals, sort_originals
+from anon_pipeline.perturb.entropy import Entropy, seeded_entropy
+from anon_pipeline.perturb.grid import from_grid, quantize
+from anon_pipeline.perturb.mechanisms import cdf, radius, sensitivities
+from anon_pipeline.perturb.noise import Drawing, class_diameters, prepare_noise
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.risk.confidence import ConfidenceTable
+from anon_pipeline.risk.expected_linking import expected_linking_risk
+from anon_pipeline.risk.linking import linking_table
+from anon_pipeline.risk.people import PeopleTable
+from anon_pipeline.risk.strata import MOST, combined_ratio, draws_of, groups_of
+from anon_pipeline.risk.suppression import ClassLimit, suppress_unconfident
+from anon_pipeline.risk.survival import Outputs, expected_kept, fates, sort_line
+
+STANDARD_ERRORS = 3
+"""Standard errors above its mean that a simulated value is judged at."""
+
+_SEED = 0  # of simulated noise, whatever input and policy: another seed cannot be tried
+_CLOSE = 0.01  # by which a bound may be too high
+_WORK = 2.0**24  # steps that a bound may take for one class
+_RECORDS = 2**17  # whose noise is drawn, all draws together
+_LEAST = 8  # draws of the whole, 16 at most; of groups of classes 2 may do (`risk.strata`)
+
+Measure = Callable[[Evidence, Policy], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """The mean of a share over the noise.
+
+    mean: in [0, 1].
+    standard_error: of ``mean``; 0 where it is exact (to 1e-9).
+    draws: releases that were simulated; 0 where it is exact.
+    """
+
+    mean: float
+    standard_error: float = 0.0
+    draws: int = 0
+
+    @property
+    def judged(self) -> float:
+        """What is compared with a limit: the mean, and `STANDARD_ERRORS` more where it was simulated."""
+        return min(self.mean + STANDARD_ERRORS * self.standard_error, 1.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawingTable:
+    """The r records in classes, in order of their values, some times over; classes of a copy are its own.
+
+    labels: (r·copies,) class, 0 … m·copies−1.
+    noise: of their perturb columns.
+    near: of each class, what counts the originals within the confidence interval; None without a confidence.
+    limits: that every class must keep.
+    originals: with ``own`` the rows in the same order.
+    """
+
+    labels: NDArray[np.int64] = field(repr=False)
+    noise: Drawing = field(repr=False)
+    near: ConfidenceTable | PeopleTable | None = field(repr=False)
+    limits: Mapping[str, ClassLimit] = field(repr=False)
+    originals: Originals
+    policy: Policy
+    evidence: Evidence
+    _drawn: list[Drawn | None] = field(default_factory=list, repr=False)
+
+    def releases(self, many: int) -> Sequence[Drawn | None]:
+        """Return some releases, drawn of a fixed seed and remembered; None where nobody is left."""
+        if len(self._drawn) < many:
+            entropy = seeded_entropy(_SEED)
+            self._drawn[:] = [self.draw_release(entropy) for _ in range(many)]
+        return self._drawn[:many]
+
+    def draw_release(self, entropy: Entropy) -> Drawn | None:
+        """Draw the noise and leave out whom the policy leaves out; None where nobody is left."""
+        values = self.noise.draw_values(entropy)
+        keep = self._keep(self._counts(values))
+        return Drawn(self, values[keep], np.flatnonzero(keep)) if keep.any() else None
+
+    def stays(self, values: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Tell whom the own interval keeps by these noisy values, (r·copies, p), and who is released."""
+        counts = self._counts(values)
+        confident = np.ones(len(values), np.bool_) if counts is None else (counts == 0) | (counts >= self._k)
+        return confident, self._keep(counts)
+
+    @property
+    def _k(self) -> int:
+        return self.policy.anonymize.k
+
+    def _keep(self, counts: NDArray[np.int64] | None) -> NDArray[np.bool_]:
+        behind = self.originals
+        people = None if behind.people is None else behind.people[behind.own]
+        return suppress_unconfident(counts, self.labels, k=self._k, limits=self.limits, people=people).keep
+
+    def _counts(self, values: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        if self.near is None:
+            return None
+        return self.near.counts(values.astype(np.float64), self.labels, cap=self._k)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawn:
+    """A release that the noise could have made.
+
+    table: what it was drawn of.
+    values: (r', p) noisy values of the records that are released, in grid units.
+    rows: (r',) of them in the table.
+    """
+
+    table: DrawingTable
+    values: NDArray[np.int64] = field(repr=False)
+    rows: NDArray[np.int64] = field(repr=False)
+
+    def as_evidence(self) -> Evidence:
+        """Return it as what the gate measures."""
+        table, columns = self.table, {}
+        own = table.originals.own[self.rows]
+        frame = table.originals.frame.iloc[own].reset_index(drop=True)
+        others = dict.fromkeys(table.policy.categorical, 0)  # no attack that is measured here looks at them
+        for j, (name, column) in enumerate(table.policy.perturbed.items()):
+            columns[name] = from_grid(self.values[:, j], column.resolution)
+        labels = rank_values(table.labels[self.rows], len(table.labels))[0]
+        return Evidence(
+            frame.assign(**others).assign(**columns),
+            EquivalenceClasses(labels, np.bincount(labels).astype(np.int64)),
+            replace(table.originals, own=own),
+            table.evidence.hierarchies,
+        )
+
+
+Whole = Callable[[], DrawingTable]
+"""Makes what releases are drawn of, of each record once."""
+
+
+def drawing_table(
+    evidence: Evidence, policy: Policy, copies: int, known: Mapping[str, NDArray[np.int64]] | None = None
+) -> DrawingTable:
+    """Return what releases of a policy can be drawn of; ``known``: see `value_order.sort_originals`."""
+    behind = repeat_originals(sort_originals(evidence, policy, known), policy, copies)
+    labels, exact = behind.labels[behind.own], quantize(behind.grid[behind.own])
+    classes = compact_labels(labels)
+    return DrawingTable(
+        labels,
+        prepare_noise(exact, classes, noises=noises(policy), bounds=output_bounds(policy)),
+        None if policy.suppress.confidence is None else confidence_counter(behind, policy),
+        class_limits(_every(behind, classes, evidence, policy), policy),
+        behind,
+        policy,
+        evidence,
+    )
+
+
+def _every(behind: Originals, classes: EquivalenceClasses, evidence: Evidence, policy: Policy) -> Evidence:
+    """Return the records in classes as if all were released, with the columns that classes are judged by."""
+    frame = behind.frame[policy.class_limited].iloc[behind.own].reset_index(drop=True)
+    return Evidence(frame, classes, behind, evidence.hierarchies)
+
+
+def _draws(records: int) -> int:
+    return min(max(_RECORDS // records, _LEAST), 16)
+
+
+def expectation(
+    evidence: Evidence, policy: Policy, measure: Measure, *, together: bool = False
+) -> Expectation:
+    """Simulate the mean of a measure over all releases that the noise could have made.
+
+    Args:
+        evidence: with originals; which of them were released, and how, plays no part.
+        policy: all of its stages behind the recoding.
+        measure: a share of the released records, in [0, 1].
+        together: whether the measure judges each class by itself: then of a small table many copies, each
+            with noise of its own, are measured at once.
+    Returns:
+        The mean, each draw weighing as much as records are released in it, and its standard error: at least
+        that of one record in all that were drawn. It is 1 where no draw leaves a record.
+    Raises:
+        InputError: a file alone.
+    """
+    table, draws = _several(evidence, policy, together=together)
+    return _mean(table, lambda drawn: measure(drawn.as_evidence(), policy), draws)
+
+
+def _several(
+    evidence: Evidence, policy: Policy, *, together: bool, whole: Whole | None = None
+) -> tuple[DrawingTable, int]:
+    """Return what is drawn, and how often; ``whole`` makes it where it is the table once."""
+    records = int(np.count_nonzero(require_originals(evidence).labels >= 0))
+    draws = _draws(records)
+    copies = max(_RECORDS // (draws * records), 1) if together else 1
+    if copies == 1 and whole is not None:
+        return whole(), draws
+    return drawing_table(evidence, policy, copies), draws
+
+
+def _mean(table: DrawingTable, measure: Callable[[Drawn], float], draws: int) -> Expectation:
+    """Return the mean of a measure over the draws."""
+    found = np.array(list(_shares(table, measure, draws)))
+    if not len(found):
+        return Expectation(1.0, 0.0, draws)
+    shares, weights = found.T
+    mean = math.fsum((shares * weights).tolist()) / math.fsum(weights.tolist())
+    spread = float(np.std(shares, ddof=1)) / math.sqrt(len(shares)) if len(shares) > 1 else 1.0
+    return Expectation(mean, max(spread, 1 / math.fsum(weights.tolist())), len(shares))
+
+
+def _shares(
+    table: DrawingTable, measure: Callable[[Drawn], float], draws: int
+) -> Iterator[tuple[float, int]]:
+    """Yield what is measured of each draw, and how many records it releases."""
+    entropy = seeded_entropy(_SEED)
+    for _ in range(draws):
+        drawn = table.draw_release(entropy)
+        if drawn is not None:
+            yield measure(drawn), len(drawn.rows)
+
+
+def mean_linking_risk(evidence: Evidence, policy: Policy, *, whole: Whole | None = None) -> Expectation:
+    """Return the mean of `measures.linking_risk` over the noise.
+
+    Without a confidence nobody is left out by chance, and it is exact: by the closed form for one perturb
+    column, by enumeration for several where that is small. With one, a single perturb column has an upper
+    bound in closed form, which is taken where it is within a hundredth of the mean. Else it is simulated. It
+    is 1 where no record can be released.
+
+    Where people are counted, the share of them with a linked record is always simulated: that two records of
+    one person are linked is not independent of what becomes of their classes.
+
+    Args:
+        policy: all of its stages behind the recoding.
+        whole: makes the `drawing_table` of a large table; None: it is made here. Records that are equal in
+            all that linking looks at may be in any order.
+    Raises:
+        InputError: a file alone.
+    """
+    if require_originals(evidence).people is not None:
+        return expectation(evidence, policy, linking_share, together=True)
+    if policy.suppress.confidence is not None:
+        bound = _at_most(evidence, policy, policy.suppress.confidence)
+        if bound is not None:
+            return Expectation(bound)
+        return _simulate(evidence, policy, whole)
+    behind = _without_refused(evidence, policy)
+    if not len(behind.own):
+        return Expectation(1.0)
+    exact = quantize(np.where((behind.labels >= 0)[:, None], behind.grid, 0.0))
+    law = noise_law(replace(evidence, originals=behind), policy)
+    random, draws = np.random.default_rng(_SEED), min(_RECORDS // len(behind.own), 1024)
+    if draws < _LEAST:
+        draws = draws_of(np.bincount(behind.labels[behind.own]), records=_RECORDS)
+    found = expected_linking_risk(exact, behind.labels, law, random=random, draws=draws)
+    return Expectation(found.risk, found.standard_error, found.draws)
+
+
+def _simulate(evidence: Evidence, policy: Policy, whole: Whole | None) -> Expectation:
+    """Simulate the mean of `measures.linking_risk`, with the originals sorted once."""
+    table, draws = _several(evidence, policy, together=True, whole=whole)
+    behind, sizes = table.originals, np.bincount(table.labels)
+    rows = np.where((behind.labels >= 0)[:, None], behind.grid, 0.0)
+    sought = linking_table(behind.own, rows, labels=behind.labels, sort=behind.tables.sorted_classes)
+    if draws > _LEAST or sought.table is None:
+        return _mean(table, lambda d: sought.measure(d.values.astype(np.float64), d.rows).risk, draws)
+    groups, draws = groups_of(sizes)[table.labels], draws_of(sizes, records=_RECORDS)
+    linked, of = np.zeros((2, draws, MOST))
+    for draw, drawn in enumerate(table.releases(draws)):
+        if drawn is not None:
+            own = groups[drawn.rows]
+            near = sought.ties(drawn.values.astype(np.float64), drawn.rows) > 0
+            linked[draw] = np.bincount(own[near], minlength=MOST)
+            of[draw] = np.bincount(own, minlength=MOST)
+    if not of.any():
+        return Expectation(1.0, 0.0, draws)
+    mean, error = combined_ratio(linked, of)
+    return Expectation(mean, max(error, 1 / float(of.sum())), draws)
+
+
+def _at_most(evidence: Evidence, policy: Policy, confidence: float) -> float | None:
+    """Bound the mean for one perturb column from above; None where the bound may be more than 1 % too high.
+
+    Linked and released is at most who is linked and not left out by the confidence, whatever becomes of the
+    class; released is at least who stays in the classes that keep k, t and l whomever they lose.
+    """
+    if len(policy.perturbed) != 1:
+        return None
+    behind = number_classes(evidence, policy)
+    labels, exact = behind.labels[behind.own], quantize(behind.grid[behind.own])
+    classes, (noise,) = compact_labels(labels), noises(policy)
+    every = _every(behind, classes, evidence, policy)
+    sensitivity = sensitivities(noise, class_diameters(exact, classes)[:, 0])
+    law = Outputs(partial(cdf, noise), sensitivity, noise.inputs, output_bounds(policy)[0])
+    column, k = sort_line(exact[:, 0], labels), policy.anonymize.k
+    found = fates(column, law, radius=radius(noise, sensitivity, confidence), k=k)
+    counts = column.found.counts
+    sure = np.minimum(classes.sizes - k, spare_records(policy, every))
+    kept = math.fsum(expected_kept(column.found, found.lost, most_lost=sure, work=_WORK).tolist())
+    if kept < (1 - _CLOSE) * math.fsum((counts * (1 - found.lost)).tolist()):
+        return None
+    return min(math.fsum((counts * (found.linked - found.both)).tolist()) / kept, 1.0)
+
+
+def _without_refused(evidence: Evidence, policy: Policy) -> Originals:
+    """Return the originals without the classes that t or l leaves out whatever the noise is."""
+    behind = number_classes(evidence, policy)
+    labels = behind.labels[behind.own]
+    classes = EquivalenceClasses(labels, np.bincount(labels).astype(np.int64))
+    every = _every(behind, classes, evidence, policy)
+    keep = suppress_unconfident(
+        None, labels, k=policy.anonymize.k, limits=class_limits(every, policy), people=every.people
+    ).keep
+    found = np.full(len(behind.labels), -1, np.int64)
+    own = behind.own[keep]
+    found[own] = rank_values(labels[keep], len(classes.sizes))[0]
+    return replace(behind, labels=found, own=own)

@@ -1,0 +1,277 @@
+"""What an attacker links who also knows values that are released as they are: the mean over the noise.
+
+The releases that the noise could have made are drawn once, and serve all sets of known columns. What costs
+much is bounded: of large cells that no noise lets be told apart a bound stands in, of others a sample.
+
+Decision: docs/adr/0062-drawn-categories-with-everything-else.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_pipeline.base.classes import pack_columns
+from anon_pipeline.base.order import rank_values
+from anon_pipeline.encode.grids import grid_units
+from anon_pipeline.evidence.attackers import noise_law
+from anon_pipeline.evidence.evidence import Evidence
+from anon_pipeline.evidence.expectation import DrawingTable, Expectation, drawing_table
+from anon_pipeline.evidence.known_categories import category_laws, codes_of, draw_codes
+from anon_pipeline.evidence.known_people import DRAWS, PeopleAttack, Shown, in_order, people_attack
+from anon_pipeline.evidence.measures import require_originals
+from anon_pipeline.evidence.value_order import value_ranks
+from anon_pipeline.perturb.grid import quantize
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.risk.known_cells import CLOSE, Cells, Hidden, cells_of, most_linked, right_guesses
+from anon_pipeline.risk.strata import combined_ratio, draws_of, groups_of
+
+_SEED = 1  # of drawn categories and of samples, whatever input and policy
+_RECORDS = 2**15  # whose noise is drawn, all draws together
+_PAIRS = 2**19  # of a record and an original that are compared for one set of columns, all draws together
+_PAIRS_OF_PEOPLE = 2**21  # the same where people are counted: each one is looked at with all records
+
+Integers = NDArray[np.int64]
+Reals = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KnownAttack:
+    """Releases that could have been drawn, and what is known of the R records they are drawn of.
+
+    ranks: (R,) of each column that is released as it is and may be known.
+    hidden: what is behind all drawn values.
+    categories: columns of drawn categories, in the order of ``hidden``.
+    draws: some releases, with all drawn values; none where no draw leaves a record.
+    groups: (R,) group of classes that each record's draws are counted in.
+    people: (R,) whose record it is, where people are counted.
+    made: cells by columns, kept from one question for the next.
+    made_of_people: the same, with the people of the cells.
+    most: what is linked of the cells at most, by columns.
+    seen: the evidence that was measured last, and its release.
+    """
+
+    table: DrawingTable
+    ranks: Mapping[str, Integers] = field(repr=False)
+    hidden: Hidden = field(repr=False)
+    categories: Sequence[str]
+    draws: Sequence[Shown] = field(repr=False)
+    groups: Integers = field(repr=False)
+    people: Integers | None = field(default=None, repr=False)
+    made: dict[tuple[str, ...], Cells] = field(default_factory=dict, repr=False)
+    made_of_people: dict[tuple[str, ...], PeopleAttack] = field(default_factory=dict, repr=False)
+    most: dict[tuple[str, ...], Reals] = field(default_factory=dict, repr=False)
+    seen: list[tuple[Evidence, Shown]] = field(default_factory=list, repr=False)
+
+    def over_noise(self, columns: Sequence[str]) -> Expectation:
+        """Return the share of the released records that is rightly linked, on average over the noise.
+
+        Where people are counted, that of the people with a released record: they are linked if at least one
+        of their records is (`known_people`).
+
+        Args:
+            columns: that the attacker knows beside class, originals of noisy numbers and all laws: of drawn
+                categories he knows the original, of others the released value.
+        Returns:
+            The mean, its standard error, and how often noise was drawn (0: it is exact, without noise).
+            It is 1 where no record can be released.
+        """
+        if not self.draws:
+            return Expectation(1.0)
+        draws = [self._select_shown(drawn, columns) for drawn in self.draws]
+        if self.people is not None:
+            return self._of_people(columns, self.people).over_noise(draws, _PAIRS_OF_PEOPLE)
+        cells, hidden = self._cells(columns), self._hidden_of(columns)
+        most = self._most(columns)
+        bounded = (most > 1) & (most <= CLOSE * cells.sizes)
+        plan = _plan(cells, most, ~bounded, _PAIRS // len(draws))
+        random, many = np.random.default_rng(_SEED), int(self.groups.max()) + 1
+        linked, of = np.zeros((2, len(draws), many))
+        ever = np.zeros(len(cells.labels), np.bool_)
+        for number, drawn in enumerate(draws):
+            ever[cells.own[drawn.rows]] = True
+            weighed = _link(drawn, hidden, (cells, most, plan), random)
+            linked[number] = np.bincount(self.groups[drawn.rows], weights=weighed, minlength=many)
+            of[number] = np.bincount(self.groups[drawn.rows], minlength=many)
+        own = np.zeros(many)
+        where = bounded & ever
+        np.add.at(own, self.groups[cells.order[cells.starts[:-1][where]]], most[where])
+        if not hidden.drawn:
+            return Expectation(min(float(linked.sum() / of.sum()), 1.0))
+        mean, error = combined_ratio(linked + own, of)
+        heaviest = float((cells.sizes / np.maximum(plan, 1))[plan > 0].max(initial=1.0))
+        return Expectation(min(mean, 1.0), max(error, heaviest / float(of.sum())), len(draws))
+
+    def realized_share(self, evidence: Evidence, policy: Policy, columns: Sequence[str]) -> float:
+        """Return the share of the released records that is rightly linked by the noise that was drawn.
+
+        Of large cells a sample is looked at; where people are counted, of people with records there.
+
+        Args:
+            evidence: that this was prepared of.
+        """
+        shown = self._select_shown(self._drawn_release(evidence, policy), columns)
+        if self.people is not None:
+            return self._of_people(columns, self.people).realized_share(
+                shown.values, shown.rows, _PAIRS_OF_PEOPLE
+            )
+        cells, hidden = self._cells(columns), self._hidden_of(columns)
+        most = self._most(columns)
+        plan = _plan(cells, most, np.ones(len(most), np.bool_), _PAIRS)
+        weighed = _link(shown, hidden, (cells, most, plan), np.random.default_rng(_SEED))
+        return min(math.fsum(weighed.tolist()) / len(shown.rows), 1.0)
+
+    def _drawn_release(self, evidence: Evidence, policy: Policy) -> Shown:
+        """Return the release that was drawn; of the last evidence it is kept."""
+        if not any(known is evidence for known, _ in self.seen):
+            behind = require_originals(evidence)
+            places = np.full(len(behind.labels), -1, np.int64)
+            first = self.table.originals.own[: int(np.count_nonzero(behind.labels >= 0))]
+            places[first] = np.arange(len(first))
+            values = np.hstack([grid_units(evidence.released, policy), codes_of(evidence.released, policy)])
+            self.seen[:] = [(evidence, Shown(values, places[behind.own]))]
+        return self.seen[0][1]
+
+    def _most(self, columns: Sequence[str]) -> Reals:
+        """Return how many records of each cell are linked on average at most (`most_linked`)."""
+        if (of := tuple(columns)) not in self.most:
+            self.most[of] = most_linked(self._cells(columns), self._hidden_of(columns))
+        return self.most[of]
+
+    def _known_places(self, columns: Sequence[str]) -> list[int]:
+        """Return which columns of drawn categories have originals that are known."""
+        return [at for at, name in enumerate(self.categories) if name in columns]
+
+    def _hidden_of(self, columns: Sequence[str]) -> Hidden:
+        known = self._known_places(columns)
+        likely = tuple(self.hidden.likely[at] for at in known)
+        return replace(self.hidden, codes=self.hidden.codes[:, known], likely=likely)
+
+    def _select_shown(self, drawn: Shown, columns: Sequence[str]) -> Shown:
+        numbers = len(self.hidden.law.drawn)
+        kept = [*range(numbers), *(numbers + at for at in self._known_places(columns))]
+        return Shown(drawn.values[:, kept].astype(np.float64), drawn.rows)
+
+    def _cells(self, columns: Sequence[str]) -> Cells:
+        if tuple(columns) in self.made:
+            return self.made[tuple(columns)]
+        codes = np.zeros(len(self.table.labels), np.int64)
+        for name in (name for name in columns if name in self.ranks):
+            key, space = pack_columns([codes, self.ranks[name]])
+            codes = rank_values(key, space)[0]
+        self.made[tuple(columns)] = cells_of(self.table.labels, codes)
+        return self.made[tuple(columns)]
+
+    def _of_people(self, columns: Sequence[str], people: Integers) -> PeopleAttack:
+        if (of := tuple(columns)) not in self.made_of_people:
+            self.made_of_people[of] = people_attack(self._cells(columns), people, self._hidden_of(columns))
+        return self.made_of_people[of]
+
+
+def _link(
+    shown: Shown, hidden: Hidden, of: tuple[Cells, Reals, Integers], random: np.random.Generator
+) -> Reals:
+    """Return what each released record adds to the records that are rightly linked, (r,)."""
+    cells, most, plan = of
+    cell = cells.own[shown.rows]
+    found = np.where(most[cell] <= 1, 1 / cells.sizes[cell], 0.0)
+    chosen = np.flatnonzero(_sample(cells, plan, random)[shown.rows])
+    right = right_guesses(shown.values[chosen], shown.rows[chosen], cells, hidden)
+    found[chosen] = right * (cells.sizes / np.maximum(plan, 1))[cell[chosen]]
+    return found
+
+
+def _plan(cells: Cells, most: Reals, looked: NDArray[np.bool_], pairs: int) -> Integers:
+    """Return how many records of each cell are looked at, (c,); none where all originals are equal."""
+    sizes = np.where(looked & (most > 1), cells.sizes, 0)
+    most_each = int(sizes.max(initial=1))
+    while most_each > 1 and int((np.minimum(sizes, most_each) * sizes).sum()) > pairs:
+        most_each = (most_each + 1) // 2
+    return np.minimum(sizes, most_each)
+
+
+def _sample(cells: Cells, plan: Integers, random: np.random.Generator) -> NDArray[np.bool_]:
+    """Choose so many records of each cell, evenly over its order from a random start, (n,)."""
+    share = plan / cells.sizes
+    if ((share == 0) | (share == 1)).all():
+        return (share > 0)[cells.own]
+    step = np.repeat(share, cells.sizes)
+    begin = (np.arange(len(step)) - np.repeat(cells.starts[:-1], cells.sizes)) * step
+    begin += np.repeat(random.random(len(share)), cells.sizes)
+    chosen = np.empty(len(step), np.bool_)
+    chosen[cells.order] = np.floor(begin + step) > np.floor(begin)
+    return chosen
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KnownTable:
+    """What releases are drawn of, in an order of all that may be known.
+
+    table: of the n records, some times over.
+    ranks: (n,) of each column that is released as it is.
+    codes: (n, c) original categories.
+    """
+
+    table: DrawingTable
+    ranks: Mapping[str, Integers] = field(repr=False)
+    codes: Integers = field(repr=False)
+
+
+def known_table(evidence: Evidence, policy: Policy) -> KnownTable:
+    """Sort the originals by all that may be known of them; the arguments are those of `known_attack`."""
+    behind = require_originals(evidence)
+    records = max(int(np.count_nonzero(behind.labels >= 0)), 1)
+    copies = max(_RECORDS // (8 * records), 1) if policy.noisy else 1
+    ranks = {name: value_ranks(behind.frame[name]) for name in policy.unchanged}
+    codes = codes_of(behind.frame, policy)
+    order = ranks | {name: codes[:, at] for at, name in enumerate(policy.categorical)}
+    return KnownTable(drawing_table(evidence, policy, copies, order), ranks, codes)
+
+
+def known_attack(evidence: Evidence, policy: Policy, known: KnownTable | None = None) -> KnownAttack:
+    """Prepare the attack: draw releases, and rank the values that may be known.
+
+    Args:
+        evidence: with originals; which of them were released, and how, plays no part.
+        policy: all of its stages behind the recoding.
+        known: its `known_table`; None: it is made here.
+    Raises:
+        InputError: a file alone.
+    """
+    known = known or known_table(evidence, policy)
+    behind, table, codes = require_originals(evidence), known.table, known.codes
+    own, sizes = table.originals.own, np.bincount(table.labels)
+    at = own % len(behind.labels)
+    law = noise_law(replace(evidence, originals=table.originals), policy)
+    people = None if table.originals.people is None else in_order(table.originals.people[own])
+    centers = law.centers(quantize(table.originals.grid[own]).astype(np.float64))
+    hidden = Hidden(centers, law, codes[at], category_laws(policy))
+    return KnownAttack(
+        table,
+        {name: values[at] for name, values in known.ranks.items()},
+        hidden,
+        tuple(policy.categorical),
+        list(_draw(table, hidden, _many(policy, sizes, people))),
+        groups_of(sizes)[table.labels],
+        people,
+    )
+
+
+def _many(policy: Policy, sizes: Integers, people: Integers | None) -> int:
+    """Return how many releases are drawn of classes of these sizes."""
+    if not policy.noisy:
+        return 1
+    return draws_of(sizes, records=_RECORDS) if people is None else DRAWS
+
+
+def _draw(table: DrawingTable, hidden: Hidden, many: int) -> Iterator[Shown]:
+    """Yield releases with all drawn values; of categories none decides who is released."""
+    random = np.random.default_rng(_SEED)
+    for drawn in table.releases(many):
+        if drawn is not None:
+            codes = draw_codes(hidden.codes[drawn.rows], hidden.likely, random)
+            yield Shown(np.hstack([drawn.values, codes]), drawn.rows)

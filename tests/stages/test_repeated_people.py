@@ -1,0 +1,95 @@
+"""Who looks like a person with several records, and who only has the name of another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from anon_pipeline.policy import Policy
+from anon_pipeline.stages.repeated_people import repeated_people
+
+Small = Callable[..., Policy]
+People = Callable[..., pd.DataFrame]
+
+
+def visits(people: pd.DataFrame, times: int) -> pd.DataFrame:
+    """Each person so many times: what identifies stays, the rest varies."""
+    again = people.loc[np.repeat(people.index, times)].reset_index(drop=True)
+    rng = np.random.default_rng(3)
+    return again.assign(height=rng.permutation(again["height"]), illness=rng.permutation(again["illness"]))
+
+
+def test_people_with_several_records_are_seen(small_policy: Small, small_people: People) -> None:
+    assert repeated_people(visits(small_people(60), 3), small_policy()) == ("person",)
+
+
+def test_one_person_with_ten_records_is_enough(small_policy: Small, small_people: People) -> None:
+    people = small_people(60)
+    table = pd.concat([people, *[people.iloc[[7]]] * 9], ignore_index=True)
+    assert repeated_people(table, small_policy()) == ("person", "age", "city", "height")
+
+
+@pytest.mark.parametrize("names", [20, 60, 120])
+def test_names_that_many_people_have_are_none(small_policy: Small, small_people: People, names: int) -> None:
+    people = small_people()
+    drawn = np.random.default_rng(5).integers(0, names, len(people))
+    assert repeated_people(people.assign(person=[f"name {i}" for i in drawn]), small_policy()) == ()
+
+
+def test_writing_and_order_do_not_hide_anybody(small_policy: Small, small_people: People) -> None:
+    table = visits(small_people(60), 2)
+    table.loc[::2, "person"] = table.loc[::2, "person"].str.upper() + " "
+    assert repeated_people(table, small_policy()) == ("person",)
+    assert repeated_people(table.sample(frac=1, random_state=1), small_policy()) == ("person",)
+
+
+def test_who_says_who_it_is_is_not_warned(small_policy: Small, small_people: People) -> None:
+    table, key = visits(small_people(60), 3), {"deidentify": {"key_env": "K"}}
+    assert repeated_people(table, small_policy(person="person", rows_per_person=3, **key)) == ()
+    assert repeated_people(table, small_policy(record_key="person", **key)) == ()
+
+
+def test_a_single_pair_and_missing_values_are_no_reason(small_policy: Small, small_people: People) -> None:
+    people = small_people(60)
+    twice = pd.concat([people, people.iloc[[0]]], ignore_index=True)
+    assert repeated_people(twice, small_policy()) == ()
+    people.loc[:30, "person"] = None
+    assert repeated_people(people, small_policy()) == ()
+    people.loc[:30, "person"] = "  "
+    assert repeated_people(people, small_policy()) == ()
+
+
+def test_where_nothing_tells_records_apart_repetition_is_enough(
+    small_policy: Small, small_people: People
+) -> None:
+    table = visits(small_people(60), 2).assign(age=30, city="Cork")
+    assert repeated_people(table, small_policy()) == ("person",)
+
+
+QUASI = {"county": {"role": "generalize", "hierarchy": {"suppress": True}}}
+
+
+def counties(people: pd.DataFrame) -> pd.DataFrame:
+    return people.assign(county=np.random.default_rng(8).integers(0, 30, len(people)))
+
+
+def test_people_are_seen_by_their_quasi_identifiers_where_no_identifier_is_left(
+    small_policy: Small, small_people: People
+) -> None:
+    policy = small_policy(columns={**QUASI, "person": None})
+    people = counties(small_people(200)).drop(columns="person")
+    assert repeated_people(people, policy) == ()
+    assert repeated_people(visits(people, 3), policy) == ("age", "city", "county")
+
+
+@pytest.mark.parametrize("who", ["person", "record_key"])
+def test_a_number_of_the_row_is_no_person(small_policy: Small, small_people: People, who: str) -> None:
+    more = {"rows_per_person": 3} if who == "person" else {}
+    policy = small_policy(columns=QUASI, deidentify={"key_env": "K"}, **{who: "person"}, **more)
+    table = visits(counties(small_people(200)), 3)
+    assert repeated_people(table, policy) == ()
+    rows = table.assign(person=[f"row {i}" for i in range(len(table))])
+    assert repeated_people(rows, policy) == ("age", "city", "county")
