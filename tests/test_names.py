@@ -68,7 +68,7 @@ MODULES = {
     "Promised to users by its name": {"testing"},
     "Nouns of the field, or of what is drawn and sorted": {
         *("base/drawing", "base/sorting", "limits/linking", "policy/cleaning", "policy/coarsening"),
-        *("policy/recoding", "policy/rendering", "publish/drawing", "recode/fulldomain/recoding"),
+        *("policy/recoding", "policy/rendering", "publish/drawing"),
         *("risk/averaging", "risk/linking", "sources/cleaning", "warming"),
     },
 }

@@ -139,7 +139,7 @@ FULL_DOMAIN = Family(
     "",
     "levels",
     cells=True,
-    chooses=f"{_PLACE}.fulldomain.choosing:full_domain",
+    chooses=f"{_PLACE}.fulldomain.best_node:full_domain",
     elsewhere=f"{_PLACE}.fulldomain.elsewhere:full_domain_elsewhere",
 )
 MONDRIAN = Family(

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.contents import ClassContents, contents_of_records
-from anon_pipeline.recode.counted import count_columns
 from anon_pipeline.recode.tuples import DistinctTuples, distinct_tuples
+from anon_pipeline.recode.value_counts import count_columns
 from anon_pipeline.risk.histograms import class_histograms
 
 

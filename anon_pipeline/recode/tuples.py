@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import group_rows
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
-from anon_pipeline.recode.counted import Counted, count_columns
+from anon_pipeline.recode.value_counts import Counted, count_columns
 from anon_pipeline.risk.histograms import class_histograms
 
 

@@ -218,13 +218,13 @@ def test_every_kernel_of_the_package_is_made_here() -> None:
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom):
                 names = [node.module or ""]
-            assert path.name == "compiled.py" or not any(name.split(".")[0] == "numba" for name in names), (
-                path
-            )
+            assert path.name == "compilation.py" or not any(
+                name.split(".")[0] == "numba" for name in names
+            ), path
 
 
 @pytest.mark.parametrize(
-    "gone", [b"cno.such.module\nType\n.", b"canon_pipeline.base.compiled\nNoSuchType\n."]
+    "gone", [b"cno.such.module\nType\n.", b"canon_pipeline.base.compilation\nNoSuchType\n."]
 )
 def test_an_index_that_names_types_of_an_earlier_version_is_stale(cache: Any, gone: bytes) -> None:
     file = cache()
@@ -251,9 +251,9 @@ def two_kernels(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
         encoding="utf-8",
     )
     program = (
-        "from anon_pipeline.base import compiled; from loops.constants import inner, outer; told = []\n"
-        "compiled.__package__ = 'loops'\n"
-        "with compiled.compilations_told(told.append): value = outer(5)\n"
+        "from anon_pipeline.base import compilation; from loops.constants import inner, outer; told = []\n"
+        "compilation.__package__ = 'loops'\n"
+        "with compilation.compilations_told(told.append): value = outer(5)\n"
         "outer(2.5); print(value, told, len(inner.signatures))"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(path), str(PACKAGE.parent)))}

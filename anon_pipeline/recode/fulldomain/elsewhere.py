@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.recode.choice import Choice
-from anon_pipeline.recode.fulldomain.choosing import choose_node
+from anon_pipeline.recode.fulldomain.best_node import choose_node
 from anon_pipeline.recode.fulldomain.counter import Counter
 from anon_pipeline.recode.fulldomain.floors import marginal_floors
 from anon_pipeline.recode.fulldomain.lattice import lattice
@@ -115,7 +115,7 @@ def search_elsewhere(task: Task, counter: Counter, *, most: int) -> Search:
 
 
 def full_domain_elsewhere(task: Task, counter: Counter, *, most: int) -> Choice:
-    """Choose as `choosing.full_domain` does, with the classes counted elsewhere where they do not fit.
+    """Choose as `best_node.full_domain` does, with the classes counted elsewhere where they do not fit.
 
     Args:
         most: tuples, and values of them, that fit.

@@ -15,7 +15,7 @@ from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.catalog.losses import LOSSES
 from anon_pipeline.recode.choice import recoding_of
 from anon_pipeline.recode.constraints import broken_classes
-from anon_pipeline.recode.fulldomain.choosing import node_choice
+from anon_pipeline.recode.fulldomain.best_node import node_choice
 from anon_pipeline.recode.fulldomain.fast import shortcuts
 from anon_pipeline.recode.fulldomain.optimal import optimal
 from anon_pipeline.recode.fulldomain.search import (

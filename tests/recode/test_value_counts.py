@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.recode.counted import count_columns
+from anon_pipeline.recode.value_counts import count_columns
 from anon_pipeline.risk.histograms import ClassHistograms, class_histograms
 from tests.recode.asking import compact
 

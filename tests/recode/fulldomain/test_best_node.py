@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from anon_pipeline.recode.choice import recoding_of
-from anon_pipeline.recode.fulldomain.choosing import node_choice
+from anon_pipeline.recode.fulldomain.best_node import node_choice
 from anon_pipeline.recode.fulldomain.optimal import optimal
 from anon_pipeline.recode.fulldomain.search import prepare_search
 from anon_pipeline.recode.task import Constraints
