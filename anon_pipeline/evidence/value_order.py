@@ -53,7 +53,7 @@ def with_numbered_classes(evidence: Evidence, policy: Policy) -> Evidence:
 def value_ranks(column: pd.Series) -> NDArray[np.int64]:
     """Rank values by their texts, (n,); a missing value by "nan", before a text that is the same."""
     codes, values = pd.factorize(column, use_na_sentinel=False)
-    texts, there = values.astype(str).to_numpy(str), np.asarray(pd.notna(values))
+    texts, there = np.array([str(value) for value in values]), np.asarray(pd.notna(values))
     rank = np.empty(len(values), np.int64)
     rank[np.lexsort((there, texts))] = np.arange(len(values))
     return rank[codes]

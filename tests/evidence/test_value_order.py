@@ -13,7 +13,7 @@ from anon_pipeline.encode.codes import code_sensitive
 from anon_pipeline.evidence.evidence import Evidence, evidence_from
 from anon_pipeline.evidence.expectation import expectation, mean_linking_risk
 from anon_pipeline.evidence.measures import linking_risk
-from anon_pipeline.evidence.value_order import number_classes, repeat_originals, sort_originals
+from anon_pipeline.evidence.value_order import number_classes, repeat_originals, sort_originals, value_ranks
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.policy import Policy, policy_from
 from anon_pipeline.stages.pipeline import run
@@ -90,6 +90,17 @@ def test_the_order_is_that_of_plain_sorting(seed: int) -> None:
     for name in ("illness", "pay"):
         assert found.frame[name].iloc[found.own].tolist() == found.frame[name].iloc[own].tolist()
     assert sorted(found.own) == sorted(number_classes(evidence, policy).own) == sorted(own)
+
+
+@pytest.mark.parametrize("kind", ["str", "object", "category"])
+@pytest.mark.parametrize("missing", [None, np.nan])
+def test_ranks_are_those_of_whole_texts_where_values_are_missing(kind: str, missing: object) -> None:
+    """Every interval begins with the same sign: the order is by all of the text, whatever the rows' order."""
+    values = pd.Series(["[71, 73]", "[21, 54]", missing, "[21, 39]", "[71, 73]", "nan"], dtype=kind)
+    ranks = value_ranks(values)
+    assert ranks.tolist() == [2, 1, 3, 0, 2, 4]
+    turned = np.array([3, 5, 1, 0, 2, 4])
+    assert value_ranks(values.iloc[turned]).tolist() == ranks[turned].tolist()
 
 
 def test_copies_have_classes_of_their_own() -> None:
