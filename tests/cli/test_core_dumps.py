@@ -23,12 +23,12 @@ try:
     {call}
 except SystemExit:
     pass
-from anon_pipeline.publish.lock import _started
+from anon_pipeline.publish.lock import _start_time
 print(json.dumps({{
     "dumpable": ctypes.CDLL(None).prctl(3, 0, 0, 0, 0),
     "core": resource.getrlimit(resource.RLIMIT_CORE),
     "child": int(subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True).stdout),
-    "identity": _started(os.getpid()) is not None,
+    "identity": _start_time(os.getpid()) is not None,
 }}))
 """
 
@@ -61,14 +61,14 @@ def test_the_program_is_not_dumpable(arguments: str) -> None:
 AS_NOBODY = """
 import ctypes, os, subprocess
 from anon_pipeline.cli.core_dumps import keep_out_of_dumps
-from anon_pipeline.publish.lock import _started
+from anon_pipeline.publish.lock import _start_time
 os.setgid(65534)
 os.setuid(65534)
 ctypes.CDLL(None).prctl(4, 1, 0, 0, 0)
 assert os.access("/proc/self/mem", os.R_OK)
 keep_out_of_dumps()
 assert not os.access("/proc/self/mem", os.R_OK)  # it is root's now
-assert _started(os.getpid()) is not None  # the lock still knows who holds it
+assert _start_time(os.getpid()) is not None  # the lock still knows who holds it
 assert subprocess.run(["/bin/cat", "/proc/self/mem"], capture_output=True, close_fds=True).returncode == 1
 assert subprocess.run(["/bin/true"], close_fds=True).returncode == 0
 """

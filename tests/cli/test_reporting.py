@@ -124,7 +124,7 @@ def test_without_private_tables_it_says_so(
     (tmp_path / "vault" / "small" / "k_anonymized.parquet").unlink()
     code, said = call("report", "out", "--policy", "policy.yaml", "--internal")
     assert code == 2
-    assert "the vault must have small/k_anonymized.parquet" in said
+    assert "the vault does not have small/k_anonymized.parquet" in said
 
 
 @pytest.mark.parametrize("internal", [(), ("--internal",)])
@@ -159,8 +159,8 @@ def test_facts_that_are_missing_or_of_another_digest_are_refused(
     [
         ("out/report.html", "counts as published"),
         ("out/../out/more/../report.html", "counts as published"),
-        ("nowhere/report.html", "folder that is there"),
-        ("people.csv", "named .html"),
+        ("nowhere/report.html", "existing folder"),
+        ("people.csv", "must end in .html"),
     ],
 )
 def test_a_page_does_not_go_where_it_must_not(
