@@ -41,7 +41,7 @@ def test_more_originals_in_an_interval_than_suppression_leaves_are_refused(small
 def test_a_large_epsilon_needs_a_limit_on_linking(small_policy: Small) -> None:
     large = {"perturb": {"epsilon": LARGE_EPSILON + 0.5}}
     with pytest.raises(
-        PolicyError, match=r"perturb.epsilon: above 10 must be given with .* gate.linking_risk"
+        PolicyError, match=r"perturb.epsilon: above 10 needs a limit on linking .* gate.linking_risk"
     ):
         refuse_contradictions(small_policy(**large))
     refuse_contradictions(small_policy(**large, gate={"linking_risk": 0.5}))

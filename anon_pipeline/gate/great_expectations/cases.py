@@ -17,6 +17,7 @@ from anon_pipeline.encode.categories import noisy_units
 from anon_pipeline.encode.codes import CLASS, PERSON, RECORD, accept
 from anon_pipeline.evidence.evidence import evidence_from, value_classes
 from anon_pipeline.evidence.population_risk import classes_risk
+from anon_pipeline.evidence.value_order import with_numbered_classes
 from anon_pipeline.gate.great_expectations.batch import MEMBER, ORIGINAL, PEOPLE, POPULATION, PUBLISHED
 from anon_pipeline.gate.great_expectations.batch_columns import (
     batch_columns,
@@ -127,7 +128,8 @@ def case_from(frame: pd.DataFrame, layout: Layout) -> BatchCase:
     if policy.person is not None:
         originals[PERSON] = whole_numbers(frame, PEOPLE)
     folder, none = Path(layout.hierarchies), cast(Any, _InColumns())
-    evidence = evidence_from(table[rows], known, originals=originals, hierarchies=folder)
+    found = evidence_from(table[rows], known, originals=originals, hierarchies=folder)
+    evidence = with_numbered_classes(found, known)
     batch = frame[rows].reset_index(drop=True)
     return BatchCase(policy, evidence.released, evidence, memory=none, population=none, batch=batch)
 
