@@ -235,7 +235,7 @@ def test_a_trigger_that_changes_records_is_noticed(
 @pytest.mark.parametrize(
     ("url", "said"),
     [
-        (None, "environment variable SHOP_URL must hold a URL"),
+        (None, "environment variable SHOP_URL is not set: it must hold a URL"),
         ("sqlite:////nowhere/CANARY.db", "must be reachable"),
         ("postgresql://me:CANARY@127.0.0.1:1/shop", "must be reachable"),
         ("mysql://me:CANARY@127.0.0.1/shop", "driver of the database must be installed"),

@@ -56,7 +56,7 @@ def test_files_that_are_not_the_manifest_s_are_not_delivered(
     with pytest.raises(InputError, match="SHA-256 is another"):
         deliver_release(policy, Locations.of(tmp_path, {}))
     path.unlink()
-    with pytest.raises(InputError, match="must be a file beside the manifest"):
+    with pytest.raises(InputError, match="must be a file next to the manifest"):
         deliver_release(policy, Locations.of(tmp_path, {}))
 
 
@@ -92,7 +92,7 @@ def test_a_variable_that_is_not_set_is_refused_before_noise_is_drawn(
 ) -> None:
     monkeypatch.delenv("PLACE", raising=False)
     policy = small_policy(publish={"deliver": {"url_env": "PLACE"}})
-    with pytest.raises(PublishError, match="variable PLACE must hold a URL"):
+    with pytest.raises(PublishError, match="variable PLACE is not set: it must hold a URL"):
         publish_in(tmp_path, policy, small_people())
     assert not (tmp_path / "out").exists()
     monkeypatch.setenv("PLACE", "file:///srv/CANARY")

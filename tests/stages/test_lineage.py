@@ -138,6 +138,6 @@ def test_a_run_in_memory_is_held_to_it_too(
         with pytest.raises(GateRefused, match="origin"):
             publish(staged, originals, policy, locations=folders)
     there = run(policy, small_people(), replace(means, where=Where(None, policy.name, "q")))
-    with pytest.raises(GateRefused, match="must be a table of this partition"):
+    with pytest.raises(GateRefused, match="belongs to another partition"):
         publish(there.suppressed, there.k_anonymized.frame, policy, locations=folders, partition="p")
     assert publish(one.suppressed, one.k_anonymized.frame, policy, locations=folders).report.passed

@@ -160,11 +160,11 @@ def test_an_empty_one_comes_back() -> None:
 
 def test_another_table_is_refused(keeping: Keeping, labeled: People) -> None:
     frame, facts = to_table(Memory.empty())
-    with pytest.raises(InputError, match="another table"):
+    with pytest.raises(InputError, match="memory of a release must be one that this version wrote"):
         from_table(frame, {"memory": {**facts["memory"], "version": 5}})
-    with pytest.raises(InputError, match="another table"):
+    with pytest.raises(InputError, match="memory of a release must be one that this version wrote"):
         from_table(frame, {})
-    with pytest.raises(InputError, match="another table"):
+    with pytest.raises(InputError, match="memory of a release must be one that this version wrote"):
         from_table(frame.drop(columns="terms"), facts)
 
 
