@@ -192,7 +192,7 @@ def test_a_crash_between_two_steps_ends_right(
         "use": (release_room, "publish"),
         "begin": (Ledger, "begin"),
         "publish": ("anon_pipeline.publish.release", "write_release"),
-        "enter": (Ledger, "published"),
+        "enter": (Ledger, "enter_published"),
         "destroy": (drawing.Draws, "destroy"),
     }
     where, name = places[step]
