@@ -91,7 +91,7 @@ def test_what_is_of_another_release_or_no_json_tells_nothing(
     assert measured.exact(written.manifest) is None
     file.write_text("CANARY")
     assert measured.exact(written.manifest) is None
-    with pytest.raises(InputError, match="must be as this version writes it") as raised:
+    with pytest.raises(InputError, match="is not as this version writes it") as raised:
         measured.read()
     assert "CANARY" not in str(raised.value)
 

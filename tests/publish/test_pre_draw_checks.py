@@ -48,7 +48,9 @@ def test_no_epsilon_is_booked(small_policy: Small, table: pd.DataFrame, tmp_path
     with pytest.raises(GateRefused) as error:
         make_release(refused, places)
     said = str(error.value)
-    assert said.startswith("known_columns.trade: at most 0.2 of the records may be linked by who knows trade")
+    assert said.startswith(
+        "known_columns.trade: at most 0.2 of the records may be linked by an attacker who knows trade"
+    )
     assert "take a smaller ε" in said
     assert said.endswith("No noise was drawn, and no ε was spent.")
     assert ledger_at(places.ledger).events() == []

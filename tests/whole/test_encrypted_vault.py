@@ -188,7 +188,7 @@ def test_retain_none_deletes_after_publishing_and_published_alone_says_why(proje
     assert len(made.released()) == 4
     assert survey(LocalStore(made.folder / "vault")) == survey(LocalStore(made.folder / "nothing"))
     text = failures(made.materialize("published"))
-    assert "it is not there" in text
+    assert "the vault does not have small/k_anonymized.parquet" in text
     assert "vault.retain may have deleted its table" in text
     assert len(made.released()) == 4
 

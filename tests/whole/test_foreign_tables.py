@@ -217,7 +217,7 @@ def test_a_table_that_was_edited_is_refused(project: Make) -> None:
     staged = read_staged(table(made, "k_anonymized"))
     lied = staged.frame.assign(height=staged.frame["height"] + 1)
     write_staged(table(made, "k_anonymized"), replace(staged, frame=lied))
-    assert "k_anonymized: must be as the stage has made it" in failures(
+    assert "k_anonymized: differs from what the stage has made" in failures(
         made.materialize("perturbed", checks=False)
     )
     assert "origin" in refused_checks(made.run("small_gate"))
@@ -296,7 +296,7 @@ def test_the_internal_report_is_of_these_tables(two: tuple[Any, Any]) -> None:
     document = read_manifest(here.folder / "out")
     assert internal_report_of(here.policy, document, Locations.of(here.folder))
     exchanged(here, other, "suppressed", "k_anonymized")
-    with pytest.raises(Exception, match="must be a table of this project"):
+    with pytest.raises(Exception, match="belongs to another project"):
         internal_report_of(here.policy, document, Locations.of(here.folder))
 
 
