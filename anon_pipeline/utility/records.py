@@ -123,7 +123,7 @@ class Table:
     generalized: Mapping[str, Generalized] = field(default_factory=dict)
     perturbed: Mapping[str, Numeric] = field(default_factory=dict)
     numbers: Mapping[str, Numeric] = field(default_factory=dict)
-    categories: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
+    categories: Mapping[str, NDArray[np.int64]] = field(default_factory=dict, repr=False)
 
     def in_order(self) -> Table:
         """Sort the records by what they are before and after.

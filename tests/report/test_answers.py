@@ -104,7 +104,7 @@ def test_what_is_limited_is_said_to_be_limited(
         (one for one in found.attacks if "known_columns" in str(one.limit)), key=lambda one: one.share
     )
     assert linked.open == (worst.share > 0.8)
-    assert linked.short.endswith("released as they are") == linked.open
+    assert linked.short.endswith("released unchanged") == linked.open
     assert f"Who knows {worst.knows} finds {worst.many}." in found.sentences[2][1]
     assert inferred.short == "Limited"
     assert any("t_closeness.illness: at most 0.9, passed" in line for line in inferred.lines)

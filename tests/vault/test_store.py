@@ -48,7 +48,7 @@ def test_any_place_keeps_lists_replaces_and_removes(place: str, key: VaultKey, p
     store.remove("r/a.parquet")
     store.remove("r/a.parquet")
     assert store.names() == ["r/b/2026.01.parquet"]
-    with pytest.raises(InputError, match="it is not there"):
+    with pytest.raises(InputError, match="does not have"):
         vault.read("r/a.parquet")
 
 

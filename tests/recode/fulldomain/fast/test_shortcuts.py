@@ -26,7 +26,7 @@ FOLDER = Path(next(iter(fulldomain.__path__)))
 DOORS = {
     "layout.py": {"Shortcuts", "shortcuts"},
     "nodes.py": {"Cube", "count_cube", "node_table"},
-    "optimal.py": {"queued"},
+    "optimal.py": {"queue_nodes"},
 }
 """What the search knows of the fast part: where it lays it out, and one name for each question."""
 
