@@ -151,7 +151,7 @@ def _recorded_limits(release: Path) -> list[str]:
 def _name_verdict(path: str, recorded: Sequence[str]) -> str:
     """Name the limit of a verdict in place of its position in the manifest.
 
-    >>> _named("gate.verdicts.1.status", ["k", "linking_risk"]), _named("made_at", [])
+    >>> _name_verdict("gate.verdicts.1.status", ["k", "linking_risk"]), _name_verdict("made_at", [])
     ('gate.linking_risk.status', 'made_at')
     """
     place = re.match(r"gate\.verdicts\.(\d+)\.", path)

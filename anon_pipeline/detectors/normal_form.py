@@ -39,7 +39,7 @@ def normalize(text: str, characters: Characters | None = None) -> str:
     Args:
         characters: kept from text to text by who has many.
 
-    >>> normalized("ann＠mail\u200b.example (dot) org"), normalized("ann at mail dot org")
+    >>> normalize("ann＠mail\u200b.example (dot) org"), normalize("ann at mail dot org")
     ('ann@mail.example.org', 'ann@mail.org')
     """
     if not text.isascii():

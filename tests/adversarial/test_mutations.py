@@ -284,7 +284,7 @@ def test_a_folder_that_is_no_partition_of_the_release_hides_nothing(
     (copied / "2026-11-20" / "raw.parquet").write_text("CANARY-7f3a")
     refused = verify_release(copied, Against()).with_status(Status.REFUSED)
     assert [verdict.limit for verdict in refused] == ["folder"]
-    assert "got 1 (1 of them folders that are no partition of this release)" in str(refused[0].reason)
+    assert "got 1 others (1 of them folders that are no partition of this release)" in str(refused[0].reason)
 
 
 def test_a_partition_has_no_partitions_and_a_link_is_none(made: dict[str, Path], tmp_path: Path) -> None:

@@ -188,7 +188,7 @@ def test_a_table_gone_from_the_vault_is_refused_by_name(project: Make) -> None:
     assert not result.success
     assert made.released() == []
     text = "".join(str(event.step_failure_data.error) for event in result.all_events if event.is_step_failure)
-    assert "it is not there" in text
+    assert "the vault does not have" in text
 
 
 def test_the_check_of_another_partition_does_not_count(project: Make) -> None:

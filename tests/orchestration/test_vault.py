@@ -89,7 +89,7 @@ def test_a_table_that_cannot_be_written_leaves_the_one_before(
 
 
 def test_what_is_not_there_or_broken_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="it is not there"):
+    with pytest.raises(InputError, match="does not have"):
         read_staged(tmp_path / "a.parquet")
     (tmp_path / "b.parquet").write_bytes(b"PAR1 but not really")
     with pytest.raises(InputError, match=r"b\.parquet must be readable"):

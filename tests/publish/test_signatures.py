@@ -111,10 +111,10 @@ def test_keys_are_written_for_their_owner_alone_and_never_over_others(tmp_path: 
     key = signing_key(Sign(key_file="key"), folder=tmp_path)
     assert key is not None
     assert broken_signature(sign(DOCUMENT, key), read_public_key(public)) is None
-    with pytest.raises(InputError, match="must not be there yet"):
+    with pytest.raises(InputError, match="exists already"):
         write_keys(tmp_path / "key")
     public.rename(tmp_path / "other.pub")
-    with pytest.raises(InputError, match="must not be there yet"):
+    with pytest.raises(InputError, match="exists already"):
         write_keys(tmp_path / "other")
     assert (tmp_path / "key").read_bytes() == text
     assert not (tmp_path / "other").exists()

@@ -55,5 +55,5 @@ def test_classes_of_records_leave_suppressed_ones_out(from_rows) -> None:
 
 @pytest.mark.parametrize("code", [-1, 2])
 def test_a_code_outside_its_hierarchy_is_refused(from_rows, code: int) -> None:
-    with pytest.raises(ValueError, match=r"leaves of their hierarchy, got others in x\.$"):
+    with pytest.raises(ValueError, match=r"leaves of their hierarchy; these columns have others: x\.$"):
         by_record(np.array([[0], [code]]), [from_rows("x", [("a", "*"), ("b", "*")])])

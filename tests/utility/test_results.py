@@ -88,7 +88,7 @@ def result(**more: Any) -> Utility:
 def test_numbers_of_a_column_name_it_and_what_is_not_measured_is_a_dash() -> None:
     noise = NoiseError(RealizedError(0.5, 2, 0.1), 0.6, 12.0)
     shown = list(rows(result(noise={"pay": noise}, discernibility=1234567)))
-    expected = next(row for row in shown if row.words.startswith("error to expect"))
+    expected = next(row for row in shown if row.words.startswith("expected error"))
     words = "expected error, in multiples of the value"
     assert expected == Row("What noise loses", words, "pay", "0.6", "times", "less")
     assert {row.value for row in shown if row.words.startswith("predicted rightly")} == {"–"}
