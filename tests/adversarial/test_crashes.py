@@ -94,7 +94,12 @@ def _nothing(*_: Any, **__: Any) -> None:
 @pytest.mark.parametrize(
     ("target", "broken", "first", "said"),
     [
-        ((Ledger, "enter_found"), _nothing, "after rename manifest", "says published of others than were readable"),
+        (
+            (Ledger, "enter_found"),
+            _nothing,
+            "after rename manifest",
+            "says published of others than were readable",
+        ),
         ((VaultArchive, "stage"), _nothing, None, "memory"),
         (
             *((VaultArchive, "_clear_up"), VaultArchive._drop_beside),
