@@ -75,7 +75,7 @@ def remote_problem(url: str, *, secret: bool = False, kinds: Sequence[str] = REM
     [True, True, False, False]
     """
     if not is_url(url) or "::" in url or url.partition("://")[0] not in kinds:
-        return f"must be a URL that begins with {', '.join(f'{one}://' for one in kinds)}, got another one"
+        return f"must be a URL that begins with {', '.join(f'{one}://' for one in kinds)}"
     if url.startswith("http://") and _HERE.match(url) is None:
         return "must be https://: personal data must not travel in the clear (http:// only to this machine)"
     if has_credentials(url) and not secret:

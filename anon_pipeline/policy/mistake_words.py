@@ -260,11 +260,13 @@ def _got(item: ErrorDetails) -> str:
 
 
 def _is_public(item: ErrorDetails) -> bool:
-    """Tell whether a value may be repeated: no key, no name of a key's variable, no URL with a password.
+    """Tell whether a value may be repeated: no key, no name of a key's variable, no URL.
+
+    A URL may hold a password, even one so wrong that it does not look like a URL: its key tells.
 
     Nor anything of a kind of source that a plugin brought: nobody here knows what is secret of it.
     """
     loc = item["loc"]
-    secret = loc[0] == "deidentify" or str(loc[-1]).endswith("_env")
+    secret = loc[0] == "deidentify" or str(loc[-1]).endswith(("_env", "url"))
     foreign = loc[0] == "source" and not {*loc[1:2]}.isdisjoint(OF_PLUGINS)
     return not (secret or foreign or is_url(str(item.get("input"))))
