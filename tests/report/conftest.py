@@ -56,9 +56,13 @@ def making() -> Callable[..., Made]:
     return make
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Chromium, without a window."""
+    """Chromium, without a window.
+
+    For a module, not for the session: while Playwright is open, its event loop counts as running in
+    this thread, and Dagster's daemon (`asyncio.run`) refuses to start in tests that run later.
+    """
     api = pytest.importorskip("playwright.sync_api", reason="needs playwright (extra dev)")
     chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     if chromium is None:
