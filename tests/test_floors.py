@@ -28,7 +28,6 @@ FLOORS: list[set[str]] = [
     {"report", "tuning"},
     {"publish"},
     {"release", "testing"},
-    {"doctor", "warming"},
     {"draft"},
     {"orchestration", "pytest_plugin"},
     {"cli"},

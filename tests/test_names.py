@@ -69,7 +69,7 @@ MODULES = {
     "Nouns of the field, or of what is drawn and sorted": {
         *("base/drawing", "base/sorting", "limits/linking", "policy/cleaning", "policy/coarsening"),
         *("policy/recoding", "policy/rendering", "publish/drawing"),
-        *("risk/averaging", "risk/linking", "sources/cleaning", "warming"),
+        *("risk/averaging", "risk/linking", "sources/cleaning"),
     },
 }
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from anon_pipeline import doctor
-from anon_pipeline.doctor import CHECKS, Finding, examine
+from anon_pipeline.cli import installation
+from anon_pipeline.cli.installation import CHECKS, Finding, examine
 from anon_pipeline.policy.locations import Locations
 
 KEY = bytes(range(32)).hex()
@@ -46,7 +46,9 @@ def test_every_check_has_a_finding_in_the_order_of_the_table(looks: Looks) -> No
 
 def test_a_requirement_that_does_not_fit_fails(looks: Looks, monkeypatch: pytest.MonkeyPatch) -> None:
     assert looks()["versions"].verdict == "ok"
-    monkeypatch.setattr(doctor.metadata, "requires", lambda _: ["numpy>=999", "no-such-package", "click"])
+    monkeypatch.setattr(
+        installation.metadata, "requires", lambda _: ["numpy>=999", "no-such-package", "click"]
+    )
     found = looks()["versions"]
     assert found.verdict == "fail"
     assert "numpy>=999" in found.found

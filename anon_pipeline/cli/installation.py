@@ -269,7 +269,7 @@ def _numba(place: Place) -> Found:
     """Look at the folder of compiled kernels: what lies there is run."""
     if place.environ.get("NUMBA_DISABLE_JIT", "0") not in {"", "0"}:
         return Found("warn", "NUMBA_DISABLE_JIT is set: kernels run hundreds of times slower", "Unset it.")
-    package = Path(__file__).parent
+    package = Path(__file__).parents[1]
     folder = Path(place.environ.get("NUMBA_CACHE_DIR") or package)
     at = _there(folder)
     if at.stat().st_mode & _OTHERS_WRITE and not at.stat().st_mode & stat.S_ISVTX:

@@ -97,7 +97,7 @@ def _rehearsals(policies: tuple[Policy, ...]) -> Iterator[Rehearsal]:
 
 def _read_policy() -> dict[str, Any]:
     """Read the policy of rehearsals, and what changes of it."""
-    text = (resources.files(__package__) / "warming.yaml").read_text(encoding="utf-8")
+    text = (resources.files(__package__) / "warmup_policy.yaml").read_text(encoding="utf-8")
     written: dict[str, Any] = yaml.safe_load(text)
     return written
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from anon_pipeline import warming
 from anon_pipeline.base.observer import Progress, Step
 from anon_pipeline.catalog.losses import LABELED, LOSSES
 from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
 from anon_pipeline.catalog.recoders import RECODERS
+from anon_pipeline.cli import warmup_releases
+from anon_pipeline.cli.warmup_releases import warm_up
 from anon_pipeline.policy import parse_policy
 from anon_pipeline.policy.templates import template
-from anon_pipeline.warming import warm_up
 
 
 @pytest.fixture
 def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What is rehearsed, without rehearsing."""
-    monkeypatch.setattr(warming, "anonymize", lambda *_: None)
-    monkeypatch.setattr(warming, "tune", lambda *_: None)
+    monkeypatch.setattr(warmup_releases, "anonymize", lambda *_: None)
+    monkeypatch.setattr(warmup_releases, "tune", lambda *_: None)
     return []
 
 
