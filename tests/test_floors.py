@@ -29,7 +29,7 @@ FLOORS: list[set[str]] = [
     {"publish"},
     {"release", "testing"},
     {"draft"},
-    {"orchestration", "pytest_plugin"},
+    {"orchestration"},
     {"cli"},
 ]
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

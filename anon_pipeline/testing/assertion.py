@@ -1,4 +1,4 @@
-"""Asserting in a test that a table may be released; `anon_pipeline.pytest_plugin` makes it a fixture.
+"""Asserting in a test that a table may be released; `testing.pytest_plugin` makes it a fixture.
 
 Belongs here: the gate as an assertion. Does not belong here: anything of pytest, which need not be installed.
 """

@@ -16,8 +16,8 @@ from anon_pipeline import Policy, anonymize
 from tests.cli.projects import write_policy
 from tests.test_public import HEAVY, loaded_after
 
-ROOT = Path(__file__).resolve().parents[1]
-PLUGIN = "anon_pipeline.pytest_plugin"
+ROOT = Path(__file__).resolve().parents[2]
+PLUGIN = "anon_pipeline.testing.pytest_plugin"
 ALONE = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 """Installed or not, the plugin is loaded once: by its name."""
 
