@@ -14,7 +14,6 @@ PACKAGE = ROOT / "anon_pipeline"
 FLOORS: list[set[str]] = [
     {"base"},
     {"catalog"},
-    {"detectors"},
     {"policy"},
     {"hierarchy", "sources", "vault"},
     {"perturb"},

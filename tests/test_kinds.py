@@ -17,6 +17,7 @@ import pytest
 
 from anon_pipeline.catalog.class_limits import CLASS_LIMITS
 from anon_pipeline.catalog.destinations import DESTINATIONS
+from anon_pipeline.catalog.detectors.table import DETECTORS
 from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.catalog.losses import LOSSES
@@ -24,7 +25,6 @@ from anon_pipeline.catalog.mechanisms import MECHANISMS
 from anon_pipeline.catalog.recoders import FAMILIES, RECODERS
 from anon_pipeline.catalog.releases import PARTITION_KINDS, RELEASE_FORMATS, format_of
 from anon_pipeline.catalog.sources import FORMATS, GENERATORS
-from anon_pipeline.detectors.table import DETECTORS
 from anon_pipeline.evidence import attackers
 from anon_pipeline.evidence.linkage import LINKAGES
 from anon_pipeline.facts.records import DeidentifiedFacts
@@ -47,7 +47,7 @@ BUILT_ON = {"import KNOWN_COLUMNS", "import L_DIVERSITY", "import T_CLOSENESS"}
 FAMILY = {"import FULL_DOMAIN", "import MICROAGGREGATION", "import MONDRIAN"}
 TABLE: dict[str, Collection[str]] = {
     "catalog/*.py": FAMILY.union(*TABLES),
-    "detectors/*.py": {"import TELEPHONE", *(one.name for one in DETECTORS)},
+    "catalog/detectors/*.py": {"import TELEPHONE", *(one.name for one in DETECTORS)},
     "limits/*.py": OF_LIMITS | BUILT_ON | {*POPULATION_RISKS},
     "limits/table.py": {f"import {name}" for name, one in vars(table).items() if isinstance(one, Limit)},
     "policy/hierarchies.py": HIERARCHIES,

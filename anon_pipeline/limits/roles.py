@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anon_pipeline.detectors.identifying_names import telling_name
+from anon_pipeline.catalog.detectors.identifying_names import telling_name
 from anon_pipeline.evidence.identifying_columns import identifying_columns
 from anon_pipeline.evidence.listing_labels import labeled_columns
 from anon_pipeline.evidence.measures import require_originals

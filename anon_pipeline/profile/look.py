@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.values import to_texts
-from anon_pipeline.detectors.patterns import matches
+from anon_pipeline.catalog.detectors.patterns import matches
 from anon_pipeline.profile.forms import DateForm, NumberForm, find_dates, find_missing, find_numbers
 
 _SENTINELS = (-1, -8, -9, -88, -99, -888, -999, -9999, 99, 999, 9999, 99999, 888, 8888)

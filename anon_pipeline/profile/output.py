@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from anon_pipeline.detectors import DETECTORS
+from anon_pipeline.catalog.detectors import DETECTORS
 from anon_pipeline.profile.look import MOSTLY, SOME, Kind, Seen
 from anon_pipeline.profile.profile_table import Profile
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from anon_pipeline.detectors import DETECTORS
+from anon_pipeline.catalog.detectors import DETECTORS
 from anon_pipeline.policy.columns import Generalize, Perturb, Sensitive
 from anon_pipeline.policy.fields import LEFT_OUT
 from anon_pipeline.profile import questions

@@ -11,7 +11,7 @@ import pytest
 
 from anon_pipeline import anonymize
 from anon_pipeline.base.errors import GateRefused
-from anon_pipeline.detectors import DETECTORS, NAMES
+from anon_pipeline.catalog.detectors import DETECTORS, NAMES
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy import Policy
 from anon_pipeline.publish.guarantee import guarantee

@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 from anon_pipeline.base.spelling import to_latin
-from anon_pipeline.detectors.domains import is_host
+from anon_pipeline.catalog.detectors.domains import is_host
 
 UNEVEN = r"(?i)[\t\r\n\f\v]|  |\bat [^ ]+ dot |@[^ ]+ dot |[(\[{<] ?(?:at|ät|dot|punkt|@|\.)|&#|&commat|%40"
 """Expression (RE2) that finds the ASCII texts that `normalize` may change."""

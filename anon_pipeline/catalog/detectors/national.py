@@ -11,8 +11,8 @@ from collections.abc import Callable
 from functools import cache, partial
 from importlib import import_module
 
-from anon_pipeline.detectors.detector import Detector, Form, Unlike
-from anon_pipeline.detectors.lookalikes import are_book_numbers
+from anon_pipeline.catalog.detectors.detector import Detector, Form, Unlike
+from anon_pipeline.catalog.detectors.lookalikes import are_book_numbers
 
 _NINO = re.compile(r"(?!BG|GB|NK|KN|TN|NT|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]\d{6}[A-D]")
 

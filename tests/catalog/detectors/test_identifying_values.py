@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from anon_pipeline.detectors.identifying_names import telling_name
-from anon_pipeline.detectors.identifying_values import looks_like, may_be
+from anon_pipeline.catalog.detectors.identifying_names import telling_name
+from anon_pipeline.catalog.detectors.identifying_values import looks_like, may_be
 
 PEOPLE = {
     "last_name": ["Brown", "O'Neil", "Müller-Lüdenscheidt", "Van den Berg"],

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from anon_pipeline.detectors import DETECTORS
-from anon_pipeline.detectors.spellings import Spellings, is_short, read_cells
+from anon_pipeline.catalog.detectors import DETECTORS
+from anon_pipeline.catalog.detectors.spellings import Spellings, is_short, read_cells
 
 
 def counts(column: pd.Series) -> dict[str, int]:

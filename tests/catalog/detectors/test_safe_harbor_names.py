@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from anon_pipeline.detectors.safe_harbor_names import held_by_name, per_year, says_age
+from anon_pipeline.catalog.detectors.safe_harbor_names import held_by_name, per_year, says_age
 
 
 @pytest.mark.parametrize(

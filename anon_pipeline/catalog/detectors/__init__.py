@@ -2,7 +2,7 @@
 Decisions: docs/adr/0037-identifier-detectors.md.
 """
 
-from anon_pipeline.detectors.detector import Detector, Form
-from anon_pipeline.detectors.table import DETECTORS, NAMES
+from anon_pipeline.catalog.detectors.detector import Detector, Form
+from anon_pipeline.catalog.detectors.table import DETECTORS, NAMES
 
 __all__ = ["DETECTORS", "NAMES", "Detector", "Form"]

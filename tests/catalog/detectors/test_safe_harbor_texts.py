@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from anon_pipeline.detectors.safe_harbor_texts import (
+from anon_pipeline.catalog.detectors.safe_harbor_texts import (
     MORE_THAN_YEARS,
     OTHER_IDENTIFIERS,
     are_days,

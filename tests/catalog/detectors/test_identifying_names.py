@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from anon_pipeline.detectors.identifying_names import birth_part, telling_name
+from anon_pipeline.catalog.detectors.identifying_names import birth_part, telling_name
 
 TELLING = {
     "names of persons": "name first_name LastName patient_name Kundenname Vorname NACHNAME prénom cognome "

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from anon_pipeline.detectors.detector import Detector, Form
-from anon_pipeline.detectors.lookalikes import are_book_numbers, are_drug_codes, are_signed_numbers
+from anon_pipeline.catalog.detectors.detector import Detector, Form
+from anon_pipeline.catalog.detectors.lookalikes import are_book_numbers, are_drug_codes, are_signed_numbers
 
 _END = r"(?=x\d|(?![\w-]))"
 _INTERNATIONAL = re.compile(

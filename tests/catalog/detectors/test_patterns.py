@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_pipeline.detectors import DETECTORS, Form, spellings
-from anon_pipeline.detectors.patterns import matches
+from anon_pipeline.catalog.detectors import DETECTORS, Form, spellings
+from anon_pipeline.catalog.detectors.patterns import matches
 
 EMAIL, SSN, PHONE, IBAN, IP = "email", "ssn", "telephone", "iban", "ip_address"
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anon_pipeline.detectors.patterns import EXCUSED, matches
+from anon_pipeline.catalog.detectors.patterns import EXCUSED, matches
 from benchmarks.identifiers import true_ones
 from benchmarks.lookalikes import IDENTIFYING, INNOCENT, detected, main, refused, sentences
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import ipaddress
 import re
 
-from anon_pipeline.detectors.detector import Detector, Form
-from anon_pipeline.detectors.domains import is_host
-from anon_pipeline.detectors.lookalikes import are_amounts, are_versions
-from anon_pipeline.detectors.national import NATIONAL, passes_luhn
-from anon_pipeline.detectors.telephone import TELEPHONE
+from anon_pipeline.catalog.detectors.detector import Detector, Form
+from anon_pipeline.catalog.detectors.domains import is_host
+from anon_pipeline.catalog.detectors.lookalikes import are_amounts, are_versions
+from anon_pipeline.catalog.detectors.national import NATIONAL, passes_luhn
+from anon_pipeline.catalog.detectors.telephone import TELEPHONE
 
 _EMAIL = re.compile(
     r"""(?<![\w.%+'-])[\w.%+'-]+[ ]?@[ ]?[\w-]+(?:\.[\w-]+)+

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anon_pipeline.detectors.patterns import matches
+from anon_pipeline.catalog.detectors.patterns import matches
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
 
-from anon_pipeline.detectors import DETECTORS, Detector, Form
-from anon_pipeline.detectors.spellings import Cells, Spellings, is_short, read_cells
+from anon_pipeline.catalog.detectors import DETECTORS, Detector, Form
+from anon_pipeline.catalog.detectors.spellings import Cells, Spellings, is_short, read_cells
 
 LEVEL = 1e-6
 """A column is found if chance explains so many valid values with at most this probability."""

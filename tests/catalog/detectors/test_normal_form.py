@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_pipeline.detectors.normal_form import UNEVEN, Characters, normalize
+from anon_pipeline.catalog.detectors.normal_form import UNEVEN, Characters, normalize
 
 
 @pytest.mark.parametrize(

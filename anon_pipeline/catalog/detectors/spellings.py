@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from anon_pipeline.detectors import Form
-from anon_pipeline.detectors.normal_form import UNEVEN, Characters, normalize
+from anon_pipeline.catalog.detectors import Form
+from anon_pipeline.catalog.detectors.normal_form import UNEVEN, Characters, normalize
 
 _SHORT = 16  # so few values are looked at one by one: asking Arrow takes longer
 _LONGEST = 60  # characters of a cell that is an identifier as a whole

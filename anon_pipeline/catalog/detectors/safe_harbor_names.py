@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from anon_pipeline.detectors.identifying_names import (
+from anon_pipeline.catalog.detectors.identifying_names import (
     ASIDE,
     Words,
     birth_part,

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 from scipy.stats import binom
 
-from anon_pipeline.detectors import DETECTORS, NAMES
-from anon_pipeline.detectors.patterns import LEVEL, MOST_JUDGED, matches
+from anon_pipeline.catalog.detectors import DETECTORS, NAMES
+from anon_pipeline.catalog.detectors.patterns import LEVEL, MOST_JUDGED, matches
 from benchmarks.identifiers import OTHERS, TEMPLATES, found_among_others, recall, true_ones
 
 ENOUGH = {"ssn": 150, "telephone": 40}
@@ -151,7 +151,7 @@ def test_adult_has_no_identifier(shared_data: Path) -> None:
 def test_iban_lengths_are_those_of_the_registry() -> None:
     from stdnum import numdb
 
-    from anon_pipeline.detectors.table import IBAN_LENGTH
+    from anon_pipeline.catalog.detectors.table import IBAN_LENGTH
 
     database = numdb.get("iban")
     for country, length in IBAN_LENGTH.items():
