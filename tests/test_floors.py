@@ -20,7 +20,7 @@ FLOORS: list[set[str]] = [
     {"risk", "encode", "ledger"},
     {"facts", "recode"},
     {"evidence"},
-    {"stages", "profile"},
+    {"stages"},
     {"utility"},
     {"limits"},
     {"gate"},

@@ -7,8 +7,8 @@ from enum import StrEnum
 from typing import Any
 
 from anon_pipeline.catalog.identifiers import DEFAULT_ACTION
+from anon_pipeline.draft.profile.look import Seen
 from anon_pipeline.policy.columns import Column, Identifier
-from anon_pipeline.profile.look import Seen
 
 
 class Sure(StrEnum):

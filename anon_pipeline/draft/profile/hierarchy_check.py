@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.values import to_texts
 from anon_pipeline.catalog.entry_code import import_entry
+from anon_pipeline.draft.profile.look import Look
+from anon_pipeline.draft.profile.proposed_hierarchies import as_series
 from anon_pipeline.hierarchy import Hierarchy
 from anon_pipeline.hierarchy.build import code_column
 from anon_pipeline.policy.hierarchies import hierarchy_kind
-from anon_pipeline.profile.look import Look
-from anon_pipeline.profile.proposed_hierarchies import as_series
 
 _SHOWN = 12  # values below one value that are drawn
 

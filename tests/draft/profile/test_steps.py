@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anon_pipeline.draft.profile.steps import inner_bounds, nested_steps, step_from
 from anon_pipeline.policy.hierarchies import Intervals
-from anon_pipeline.profile.steps import inner_bounds, nested_steps, step_from
 
 
 @given(st.floats(1e-9, 1e12))

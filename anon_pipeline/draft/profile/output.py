@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from anon_pipeline.catalog.detectors import DETECTORS
-from anon_pipeline.profile.look import MOSTLY, SOME, Kind, Seen
-from anon_pipeline.profile.profile_table import Profile
+from anon_pipeline.draft.profile.look import MOSTLY, SOME, Kind, Seen
+from anon_pipeline.draft.profile.profile_table import Profile
 
 HEADINGS = ("column", "holds", "different", "missing", "separation", "role", "how sure", "why", "question")
 _WORDS = {detector.name: detector.words for detector in DETECTORS}

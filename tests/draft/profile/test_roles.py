@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from anon_pipeline.draft.profile.look import look_at
+from anon_pipeline.draft.profile.output import holds
+from anon_pipeline.draft.profile.proposals import Proposal, Sure
+from anon_pipeline.draft.profile.roles import propose_role
 from anon_pipeline.policy.columns import Generalize, Sensitive
-from anon_pipeline.profile.look import look_at
-from anon_pipeline.profile.output import holds
-from anon_pipeline.profile.proposals import Proposal, Sure
-from anon_pipeline.profile.roles import propose_role
 
 RNG = np.random.default_rng(0)
 N = 400

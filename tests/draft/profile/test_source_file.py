@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from anon_pipeline.base.errors import InputError, PolicyError
-from anon_pipeline.profile.source_file import read_given
+from anon_pipeline.draft.profile.source_file import read_given
 from tests.cli.projects import Folder
 
 N = 400

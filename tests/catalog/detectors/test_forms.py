@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from anon_pipeline.profile.forms import (
+from anon_pipeline.catalog.detectors.forms import (
     DateForm,
     NumberForm,
     find_dates,

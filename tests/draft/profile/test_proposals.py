@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from anon_pipeline.draft.profile.look import Kind, Seen
+from anon_pipeline.draft.profile.proposals import Proposal, Sure, drop_instead, propose_dropping
 from anon_pipeline.policy.columns import Generalize
 from anon_pipeline.policy.hierarchies import Suppress
-from anon_pipeline.profile.look import Kind, Seen
-from anon_pipeline.profile.proposals import Proposal, Sure, drop_instead, propose_dropping
 
 SEEN = Seen("x", Kind.CATEGORY, 10)
 

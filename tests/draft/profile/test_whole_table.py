@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from anon_pipeline.draft.profile.look import look_at
+from anon_pipeline.draft.profile.proposals import Proposal, Sure
+from anon_pipeline.draft.profile.roles import propose_role
+from anon_pipeline.draft.profile.whole_table import MOST_NOISY, MOST_QUASI, with_items, within_reason
 from anon_pipeline.policy.columns import Generalize, Perturb
-from anon_pipeline.profile.look import look_at
-from anon_pipeline.profile.proposals import Proposal, Sure
-from anon_pipeline.profile.roles import propose_role
-from anon_pipeline.profile.whole_table import MOST_NOISY, MOST_QUASI, with_items, within_reason
 
 RNG = np.random.default_rng(0)
 N = 400

@@ -15,10 +15,10 @@ from pydantic import ValidationError
 
 from anon_pipeline.base.errors import InputError, PolicyError
 from anon_pipeline.base.project import project_root
+from anon_pipeline.draft.profile.layout import Layout, find_layout, read_table
 from anon_pipeline.policy.hierarchies import ALL_OR_NOTHING
 from anon_pipeline.policy.load import policy_from, read_document
 from anon_pipeline.policy.source import Source
-from anon_pipeline.profile.layout import Layout, find_layout, read_table
 from anon_pipeline.sources import read_source
 
 _SECTION = "source"

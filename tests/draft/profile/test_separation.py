@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_pipeline.profile.separation import sampled_rows, separate, smallest_separating_set
+from anon_pipeline.draft.profile.separation import sampled_rows, separate, smallest_separating_set
 
 
 @given(st.lists(st.tuples(st.integers(-1, 2), st.integers(0, 3)), min_size=2, max_size=30))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from anon_pipeline.profile.name_hints import HINTS, find_hint, hint_rank, name_words
+from anon_pipeline.catalog.detectors.name_hints import HINTS, find_hint, hint_rank, name_words
 
 
 @pytest.mark.parametrize(

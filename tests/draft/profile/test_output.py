@@ -7,10 +7,10 @@ import json
 import pandas as pd
 import pytest
 
-from anon_pipeline.profile.layout import Layout
-from anon_pipeline.profile.look import look_at
-from anon_pipeline.profile.output import HEADINGS, as_html, as_json, holds, lines, rows
-from anon_pipeline.profile.profile_table import Profile, profile_table
+from anon_pipeline.draft.profile.layout import Layout
+from anon_pipeline.draft.profile.look import look_at
+from anon_pipeline.draft.profile.output import HEADINGS, as_html, as_json, holds, lines, rows
+from anon_pipeline.draft.profile.profile_table import Profile, profile_table
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from anon_pipeline.profile.forms import NumberForm
+from anon_pipeline.catalog.detectors.forms import NumberForm
 
 KNOWN_TO_OTHERS = (
     "could others know this of a person, as they know an age, a town or a job? If yes, keep this line: the "

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anon_pipeline.profile.layout import find_layout, read_table
-from anon_pipeline.profile.profile_table import profile_file, profile_table
+from anon_pipeline.draft.profile.layout import find_layout, read_table
+from anon_pipeline.draft.profile.profile_table import profile_file, profile_table
 from tests.messy import TABLES, messy, wide, wrong
 
 

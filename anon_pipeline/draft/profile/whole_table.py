@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from anon_pipeline.catalog.detectors.name_hints import hint_rank
+from anon_pipeline.draft.profile.look import Kind, Look
+from anon_pipeline.draft.profile.proposals import Proposal, Sure, drop_instead
+from anon_pipeline.draft.profile.questions import TOO_MANY
+from anon_pipeline.draft.profile.roles import MOST_ANSWERS, propose_sensitive
 from anon_pipeline.policy.columns import Generalize, Perturb
-from anon_pipeline.profile.look import Kind, Look
-from anon_pipeline.profile.name_hints import hint_rank
-from anon_pipeline.profile.proposals import Proposal, Sure, drop_instead
-from anon_pipeline.profile.questions import TOO_MANY
-from anon_pipeline.profile.roles import MOST_ANSWERS, propose_sensitive
 
 MOST_QUASI = 8
 """Columns that can be generalized together and still say something; more are left out."""

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.draft.profile.hierarchy_check import check_hierarchy, draw_tree
+from anon_pipeline.draft.profile.look import Look, look_at
 from anon_pipeline.policy.hierarchies import Intervals, Order, Suppress, Table, Tree
-from anon_pipeline.profile.hierarchy_check import check_hierarchy, draw_tree
-from anon_pipeline.profile.look import Look, look_at
 
 TREE = Tree(tree={"South": ["Bern", "Thun"], "North": ["Basel", "Olten"]})
 

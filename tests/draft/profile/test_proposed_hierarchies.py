@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from anon_pipeline.catalog.detectors.name_hints import find_hint
 from anon_pipeline.draft.private_files import write_table
+from anon_pipeline.draft.profile.look import look_at
+from anon_pipeline.draft.profile.proposed_hierarchies import ProposedHierarchy, as_series, propose_hierarchy
 from anon_pipeline.hierarchy.build import code_column
 from anon_pipeline.policy.hierarchies import Dates, Intervals, Mask, Suppress, Table
-from anon_pipeline.profile.look import look_at
-from anon_pipeline.profile.name_hints import find_hint
-from anon_pipeline.profile.proposed_hierarchies import ProposedHierarchy, as_series, propose_hierarchy
 
 RNG = np.random.default_rng(0)
 

@@ -12,14 +12,14 @@ import numpy as np
 import pandas as pd
 
 from anon_pipeline.base.errors import private_stage
-from anon_pipeline.profile.forms import MISSING_ANYWHERE
-from anon_pipeline.profile.layout import Layout
-from anon_pipeline.profile.look import Look, look_at
-from anon_pipeline.profile.proposals import Proposal
-from anon_pipeline.profile.roles import propose_role
-from anon_pipeline.profile.separation import Separation, sampled_rows, separate, smallest_separating_set
-from anon_pipeline.profile.source_file import read_given
-from anon_pipeline.profile.whole_table import with_items, within_reason
+from anon_pipeline.catalog.detectors.forms import MISSING_ANYWHERE
+from anon_pipeline.draft.profile.layout import Layout
+from anon_pipeline.draft.profile.look import Look, look_at
+from anon_pipeline.draft.profile.proposals import Proposal
+from anon_pipeline.draft.profile.roles import propose_role
+from anon_pipeline.draft.profile.separation import Separation, sampled_rows, separate, smallest_separating_set
+from anon_pipeline.draft.profile.source_file import read_given
+from anon_pipeline.draft.profile.whole_table import with_items, within_reason
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anon_pipeline.profile.look import Kind, look_at
+from anon_pipeline.draft.profile.look import Kind, look_at
 
 CANARY = "CANARY-7f3a"
 

@@ -10,8 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.values import to_texts
+from anon_pipeline.catalog.detectors.forms import DateForm, NumberForm, find_dates, find_missing, find_numbers
 from anon_pipeline.catalog.detectors.patterns import matches
-from anon_pipeline.profile.forms import DateForm, NumberForm, find_dates, find_missing, find_numbers
 
 _SENTINELS = (-1, -8, -9, -88, -99, -888, -999, -9999, 99, 999, 9999, 99999, 888, 8888)
 _WORDY = 4  # words of a value, on average, from which on a text is free

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from anon_pipeline.profile import questions
-from anon_pipeline.profile.forms import NumberForm
+from anon_pipeline.catalog.detectors.forms import NumberForm
+from anon_pipeline.draft.profile import questions
 
 TEXTS = {name: text for name, text in vars(questions).items() if name.isupper()}
 

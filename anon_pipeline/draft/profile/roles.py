@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from anon_pipeline.catalog.detectors import DETECTORS
+from anon_pipeline.catalog.detectors.name_hints import Hint, find_hint
+from anon_pipeline.draft.profile import questions
+from anon_pipeline.draft.profile.look import MOSTLY, SOME, Kind, Look, Seen
+from anon_pipeline.draft.profile.proposals import Proposal, Sure, propose_dropping
+from anon_pipeline.draft.profile.proposed_hierarchies import propose_hierarchy
+from anon_pipeline.draft.profile.steps import inner_bounds, step_from
 from anon_pipeline.policy.columns import Generalize, Perturb, Sensitive
 from anon_pipeline.policy.fields import LEFT_OUT
-from anon_pipeline.profile import questions
-from anon_pipeline.profile.look import MOSTLY, SOME, Kind, Look, Seen
-from anon_pipeline.profile.name_hints import Hint, find_hint
-from anon_pipeline.profile.proposals import Proposal, Sure, propose_dropping
-from anon_pipeline.profile.proposed_hierarchies import propose_hierarchy
-from anon_pipeline.profile.steps import inner_bounds, step_from
 
 MOST_LACKING = 0.02
 """Share of the records without a value that may be left out for one column with noise, or a sensitive one."""

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.profile.layout import find_layout, read_table, refuse_header
+from anon_pipeline.draft.profile.layout import find_layout, read_table, refuse_header
 
 CANARY = "CANARY-7f3a"
 

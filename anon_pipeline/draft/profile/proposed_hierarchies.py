@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from anon_pipeline.catalog.detectors.name_hints import Hint
+from anon_pipeline.draft.profile.look import Kind, Look
+from anon_pipeline.draft.profile.questions import TABLE
+from anon_pipeline.draft.profile.steps import inner_bounds, nested_steps, step_from
 from anon_pipeline.hierarchy.levels import TOP
 from anon_pipeline.policy.fields import Strict
 from anon_pipeline.policy.hierarchies import Dates, Intervals, Mask, Suppress, Table, Tree
-from anon_pipeline.profile.look import Kind, Look
-from anon_pipeline.profile.name_hints import Hint
-from anon_pipeline.profile.questions import TABLE
-from anon_pipeline.profile.steps import inner_bounds, nested_steps, step_from
 
 MOST_CATEGORIES = 1_000
 """Values that a table of categories may have: a list of more is one that nobody checks."""
