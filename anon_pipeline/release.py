@@ -15,7 +15,6 @@ import pandas as pd
 from anon_pipeline.base.errors import GateRefused, PolicyError, private_stage
 from anon_pipeline.base.observer import Observer, Progress, Step, ignore, observer_of
 from anon_pipeline.evidence.identifying_columns import identifying_columns, utc_today
-from anon_pipeline.facts.records import Facts
 from anon_pipeline.gate import GateReport, evaluate
 from anon_pipeline.perturb.entropy import Entropy, system_entropy
 from anon_pipeline.policy.contradictions import refuse_contradictions
@@ -36,6 +35,7 @@ from anon_pipeline.sources import read_source
 from anon_pipeline.sources.population import Population, read_population
 from anon_pipeline.stages.contracts.stages import broken_contract, deidentified_contract
 from anon_pipeline.stages.deidentify import hashing_key
+from anon_pipeline.stages.facts.records import Facts
 from anon_pipeline.stages.history.archive import Archive, refuse_unless_archived
 from anon_pipeline.stages.history.memory import Memory, Past, remember
 from anon_pipeline.stages.lineage import Descent, Where

@@ -18,7 +18,7 @@ FLOORS: list[set[str]] = [
     {"hierarchy", "sources", "vault"},
     {"perturb"},
     {"risk", "encode", "ledger"},
-    {"facts", "recode"},
+    {"recode"},
     {"evidence"},
     {"stages"},
     {"utility"},

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.facts.fact_rules import is_digest, is_release_id
 from anon_pipeline.ledger import Asked, Ledger, exact_text
 from anon_pipeline.ledger.recovery import adopt, datasets_of
 from anon_pipeline.perturb.budget import exact_fraction
@@ -22,6 +21,7 @@ from anon_pipeline.policy.locations import plain_partition
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.version_1 import digest_1
 from anon_pipeline.publish.memory_check import manifests_of, noise_in, release_ids_in
+from anon_pipeline.stages.facts.fact_rules import is_digest, is_release_id
 from anon_pipeline.stages.history.memory import Memory
 
 

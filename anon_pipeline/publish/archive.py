@@ -12,7 +12,6 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from anon_pipeline.base.errors import InputError, PublishError
-from anon_pipeline.facts.fact_rules import is_digest, is_release_id
 from anon_pipeline.ledger.recovery import must_remember
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
@@ -21,6 +20,7 @@ from anon_pipeline.publish.post_rename_errors import NOT_AGAIN
 from anon_pipeline.publish.remote_lock import held_here, hold_remotely
 from anon_pipeline.publish.writer import read_manifest
 from anon_pipeline.stages.deidentify import hashing_key
+from anon_pipeline.stages.facts.fact_rules import is_digest, is_release_id
 from anon_pipeline.stages.history.memory import Memory, Past
 from anon_pipeline.stages.history.memory_table import from_table, to_table
 from anon_pipeline.stages.persons import memory_key

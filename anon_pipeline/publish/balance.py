@@ -16,8 +16,8 @@ import pandas as pd
 
 from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.evidence.evidence import value_classes
-from anon_pipeline.facts.records import Facts
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.stages.facts.records import Facts
 
 TOGETHER = (
     "facts.raw.records",

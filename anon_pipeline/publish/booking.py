@@ -16,7 +16,6 @@ from functools import partial
 from pathlib import Path
 
 from anon_pipeline.base.errors import AnonPipelineError, GateRefused, InputError, PolicyError, PublishError
-from anon_pipeline.facts.records import Facts, PerturbedFacts
 from anon_pipeline.ledger import Asked, Ledger, exact_text, ledger_at, requested_by
 from anon_pipeline.ledger.draws import finished_draws, reopen
 from anon_pipeline.ledger.fence import hold_fence
@@ -34,6 +33,7 @@ from anon_pipeline.publish.memory_check import (
 )
 from anon_pipeline.publish.post_rename_errors import Out, is_manifest_of, release_id_in
 from anon_pipeline.publish.writer import Fence, read_manifest
+from anon_pipeline.stages.facts.records import Facts, PerturbedFacts
 from anon_pipeline.stages.history.memory import Memory
 
 __all__ = ["Booking", "booking", "epsilon_in", "is_manifest_of", "release_id_in", "with_release_id"]

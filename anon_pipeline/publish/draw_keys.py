@@ -23,10 +23,10 @@ from pathlib import Path
 from typing import Any
 
 from anon_pipeline.base.errors import InputError, error_words
-from anon_pipeline.facts.fact_rules import is_digest, is_release_id
 from anon_pipeline.perturb.keys import NoiseKey
 from anon_pipeline.policy.locations import Locations, plain_partition
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.stages.facts.fact_rules import is_digest, is_release_id
 from anon_pipeline.vault.artifacts import Vault, vault_of
 from anon_pipeline.vault.identity import project_of
 from anon_pipeline.vault.local import LocalStore, private_folder

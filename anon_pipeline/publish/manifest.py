@@ -13,12 +13,12 @@ from importlib import metadata
 from typing import Any
 
 from anon_pipeline.base.audience import Audience
-from anon_pipeline.facts.audience import facts_seen_by
-from anon_pipeline.facts.records import Facts
 from anon_pipeline.limits.verdicts import GateReport
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.extensions import plugins_of
 from anon_pipeline.publish.guarantee import guarantee
+from anon_pipeline.stages.facts.audience import facts_seen_by
+from anon_pipeline.stages.facts.records import Facts
 
 MANIFEST = "manifest.json"
 BESIDE = {"policy": "json", "report": "html"}

@@ -16,7 +16,6 @@ import pandas as pd
 
 from anon_pipeline.base.errors import AnonPipelineError, InputError
 from anon_pipeline.catalog.releases import PARTITION_KINDS, RELEASE_FORMATS
-from anon_pipeline.facts.records import KAnonymizedFacts, PerturbedFacts, SuppressedFacts
 from anon_pipeline.gate import GateReport, Status, Verdict
 from anon_pipeline.hierarchy.level_of_text import broken_levels
 from anon_pipeline.limits.contradiction import CLOSE
@@ -28,6 +27,7 @@ from anon_pipeline.publish.balance import count_seen
 from anon_pipeline.publish.manifest import BESIDE
 from anon_pipeline.publish.public_verdicts import known_levels
 from anon_pipeline.publish.versions import Rules
+from anon_pipeline.stages.facts.records import KAnonymizedFacts, PerturbedFacts, SuppressedFacts
 
 _OF_PEOPLE = names_where(lambda limit: limit.judged.people and limit.recomputable)
 _MISSING = names_where(lambda limit: limit.published.missing)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from anon_pipeline.base.audience import FILE, POLICY, RUN, Audience, Number
-from anon_pipeline.facts.audience import fact_numbers
-from anon_pipeline.facts.records import COUNTED
 from anon_pipeline.limits.table import LIMITS
+from anon_pipeline.stages.facts.audience import fact_numbers
+from anon_pipeline.stages.facts.records import COUNTED
 
 _BIT = Number(
     ("originals", "noise", "population table", "history"),

@@ -18,7 +18,6 @@ from anon_pipeline.base.canonical import canonical_form
 from anon_pipeline.base.errors import GateRefused
 from anon_pipeline.base.threads import side_by_side
 from anon_pipeline.encode.codes import RECORD
-from anon_pipeline.facts.check import checked_facts
 from anon_pipeline.gate import GateReport
 from anon_pipeline.ledger import exact_text
 from anon_pipeline.policy.locations import Locations
@@ -37,6 +36,7 @@ from anon_pipeline.publish.signatures import signing_key
 from anon_pipeline.publish.writer import Page, prepare, write_release
 from anon_pipeline.report import public_report
 from anon_pipeline.sources.population import read_population
+from anon_pipeline.stages.facts.check import checked_facts
 from anon_pipeline.stages.history.archive import Archive, refuse_unless_archived
 from anon_pipeline.stages.history.memory import Memory, Past, remember
 from anon_pipeline.stages.history.sticky import spent_since

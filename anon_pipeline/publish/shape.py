@@ -20,14 +20,14 @@ from typing import Any
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.spelling import is_plain
 from anon_pipeline.catalog.releases import RELEASE_FORMATS
-from anon_pipeline.facts.fact_rules import is_count, is_digest
-from anon_pipeline.facts.fields import PUBLIC_FIELDS
-from anon_pipeline.facts.kinds import broken_kinds
 from anon_pipeline.gate import GateReport, Status, Verdict
 from anon_pipeline.limits.verdicts import BANDS
 from anon_pipeline.policy.locations import plain_partition
 from anon_pipeline.publish.file_formats import is_type
 from anon_pipeline.publish.manifest import RECORDED
+from anon_pipeline.stages.facts.fact_rules import is_count, is_digest
+from anon_pipeline.stages.facts.fields import PUBLIC_FIELDS
+from anon_pipeline.stages.facts.kinds import broken_kinds
 
 Kind = Callable[[Any], bool]
 """Tells whether a leaf is of a kind."""

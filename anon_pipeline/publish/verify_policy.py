@@ -9,7 +9,6 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from anon_pipeline.base.errors import AnonPipelineError, InputError
-from anon_pipeline.facts.origin import hierarchy_digests
 from anon_pipeline.gate import Verdict
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.public import PublicPolicy
@@ -19,6 +18,7 @@ from anon_pipeline.publish.release_files import Read, limits_of, manifest_of
 from anon_pipeline.publish.signatures import broken_signature
 from anon_pipeline.publish.verify_files import unmeasured_verdict, verdict_on
 from anon_pipeline.publish.versions import RULES_2, Rules
+from anon_pipeline.stages.facts.origin import hierarchy_digests
 
 _OTHER = "made by another policy than the one given; checked by the one stored with the release"
 _LEAVE_OUT = "leave --policy out, or give the --public-key of a signed release"

@@ -14,11 +14,6 @@ from typing import Any
 
 import pandas as pd
 
-from anon_pipeline.facts.check_1 import FIELDS_1, broken_facts_1, decided_1
-from anon_pipeline.facts.fact_rules import is_digest
-from anon_pipeline.facts.kinds import broken_kinds
-from anon_pipeline.facts.origin import hierarchy_digests
-from anon_pipeline.facts.records import Facts
 from anon_pipeline.gate import limits_of
 from anon_pipeline.limits.contradiction import contradiction
 from anon_pipeline.policy.model import Policy
@@ -37,6 +32,11 @@ from anon_pipeline.publish.shape import (
     strange_leaves,
 )
 from anon_pipeline.publish.versions import Rules
+from anon_pipeline.stages.facts.check_1 import FIELDS_1, broken_facts_1, decided_1
+from anon_pipeline.stages.facts.fact_rules import is_digest
+from anon_pipeline.stages.facts.kinds import broken_kinds
+from anon_pipeline.stages.facts.origin import hierarchy_digests
+from anon_pipeline.stages.facts.records import Facts
 
 _RELEASED = "0.1.0"
 _PACKAGES = (

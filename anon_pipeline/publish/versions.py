@@ -10,10 +10,6 @@ from typing import Any
 import pandas as pd
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.facts.check import checked_facts, decided_facts
-from anon_pipeline.facts.fields import PUBLIC_FIELDS
-from anon_pipeline.facts.origin import broken_origin
-from anon_pipeline.facts.records import Facts
 from anon_pipeline.gate import Verdict, limits_of
 from anon_pipeline.limits.contradiction import published_contradiction
 from anon_pipeline.limits.limit import GENERATION, Limit
@@ -22,6 +18,10 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.balance import Seen, broken_told, broken_told_seen
 from anon_pipeline.publish.guarantee import guarantee
 from anon_pipeline.publish.shape import broken_shape
+from anon_pipeline.stages.facts.check import checked_facts, decided_facts
+from anon_pipeline.stages.facts.fields import PUBLIC_FIELDS
+from anon_pipeline.stages.facts.origin import broken_origin
+from anon_pipeline.stages.facts.records import Facts
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,10 @@ import dagster as dg
 import pandas as pd
 import pytest
 
-from anon_pipeline.facts.audience import DECLARED
 from anon_pipeline.orchestration.chain import chain, chain_definitions
 from anon_pipeline.policy import Policy
 from anon_pipeline.publish.numbers import METADATA
+from anon_pipeline.stages.facts.audience import DECLARED
 from anon_pipeline.stages.private import STAGES
 from tests.publish.test_numbers import GATE, curators, numbers_in
 

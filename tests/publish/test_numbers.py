@@ -13,12 +13,12 @@ from typing import Any
 import pandas as pd
 
 from anon_pipeline.base.audience import FILE, POLICY, Audience, Number
-from anon_pipeline.facts.audience import fact_numbers
 from anon_pipeline.limits.table import LIMITS
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.publish.numbers import MANIFEST, METADATA, all_numbers
 from anon_pipeline.release import make_release
+from anon_pipeline.stages.facts.audience import fact_numbers
 
 SECURITY = Path(__file__).resolve().parents[2] / "SECURITY.md"
 BEGIN, END = "<!-- numbers: begin -->\n", "<!-- numbers: end -->\n"

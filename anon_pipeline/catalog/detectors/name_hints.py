@@ -1,6 +1,6 @@
 """What the name of a column says it holds: a table of words in English, German, French, Spanish and Italian.
 
-A new word is one more in its entry. A name is a hint and no proof: `draft.profile.roles` looks at the values, too.
+A new word is one more in its entry. A name is a hint and no proof: roles are proposed by the values, too.
 """
 
 from __future__ import annotations

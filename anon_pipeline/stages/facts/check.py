@@ -12,11 +12,11 @@ from typing import Any
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
-from anon_pipeline.facts import fact_rules as must
-from anon_pipeline.facts.agreement import FactVersion, broken_facts, decided_by, noise_said, said_of
-from anon_pipeline.facts.fields import FIELDS
-from anon_pipeline.facts.records import DeidentifiedFacts, Facts, SuppressedFacts
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.stages.facts import fact_rules as must
+from anon_pipeline.stages.facts.agreement import FactVersion, broken_facts, decided_by, noise_said, said_of
+from anon_pipeline.stages.facts.fields import FIELDS
+from anon_pipeline.stages.facts.records import DeidentifiedFacts, Facts, SuppressedFacts
 
 
 def _policy_facts(stage: str, policy: Policy) -> Mapping[str, Any]:

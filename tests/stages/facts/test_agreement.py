@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from anon_pipeline.facts import fact_rules as must
-from anon_pipeline.facts.agreement import FactVersion, broken_facts, decided_by, noise_said, said_of
 from anon_pipeline.policy import Policy
+from anon_pipeline.stages.facts import fact_rules as must
+from anon_pipeline.stages.facts.agreement import FactVersion, broken_facts, decided_by, noise_said, said_of
 
 CANARY = "CANARY-7f3a"
 MADE = "a" * 64

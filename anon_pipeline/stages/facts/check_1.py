@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from anon_pipeline.facts import fact_rules as must
-from anon_pipeline.facts.agreement import FactVersion, broken_facts, decided_by, noise_said, said_of
-from anon_pipeline.facts.records import Facts
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.stages.facts import fact_rules as must
+from anon_pipeline.stages.facts.agreement import FactVersion, broken_facts, decided_by, noise_said, said_of
+from anon_pipeline.stages.facts.records import Facts
 
 _OF_NUMBERS = ("discrete_laplace", "staircase", "discrete_gaussian", "uniform")
 _RECODERS = (

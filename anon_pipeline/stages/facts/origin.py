@@ -6,7 +6,11 @@ from pathlib import Path
 
 from anon_pipeline.base.digest import digest_file
 from anon_pipeline.base.errors import InputError, error_words
-from anon_pipeline.facts.records import (
+from anon_pipeline.policy.columns import Generalize, Insensitive, Sensitive
+from anon_pipeline.policy.hierarchies import hierarchy_kind
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.sources.value_maps import value_map_digests
+from anon_pipeline.stages.facts.records import (
     DeidentifiedFacts,
     Facts,
     KAnonymizedFacts,
@@ -15,10 +19,6 @@ from anon_pipeline.facts.records import (
     ShuffledFacts,
     SuppressedFacts,
 )
-from anon_pipeline.policy.columns import Generalize, Insensitive, Sensitive
-from anon_pipeline.policy.hierarchies import hierarchy_kind
-from anon_pipeline.policy.model import Policy
-from anon_pipeline.sources.value_maps import value_map_digests
 
 _ALL = (RawFacts, DeidentifiedFacts, KAnonymizedFacts, PerturbedFacts, ShuffledFacts, SuppressedFacts)
 _RANDOM = (PerturbedFacts, ShuffledFacts)

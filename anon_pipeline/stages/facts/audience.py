@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from anon_pipeline.base.audience import CURATORS, POLICY, Audience, Number, declaration_of
-from anon_pipeline.facts.records import (
+from anon_pipeline.stages.facts.records import (
     DeidentifiedFacts,
     Facts,
     KAnonymizedFacts,

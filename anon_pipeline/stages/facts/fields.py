@@ -7,9 +7,12 @@ from typing import Any
 
 from anon_pipeline.base.audience import Audience
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
-from anon_pipeline.facts import fact_rules as must
-from anon_pipeline.facts.audience import DECLARED
-from anon_pipeline.facts.records import (
+from anon_pipeline.policy.columns import Perturb, PerturbCategories
+from anon_pipeline.policy.recoding import Anonymize
+from anon_pipeline.policy.sections import PerturbSection
+from anon_pipeline.stages.facts import fact_rules as must
+from anon_pipeline.stages.facts.audience import DECLARED
+from anon_pipeline.stages.facts.records import (
     COMPOSITION_NUMBERS,
     NOISE_NUMBERS,
     DeidentifiedFacts,
@@ -19,9 +22,6 @@ from anon_pipeline.facts.records import (
     ShuffledFacts,
     SuppressedFacts,
 )
-from anon_pipeline.policy.columns import Perturb, PerturbCategories
-from anon_pipeline.policy.recoding import Anonymize
-from anon_pipeline.policy.sections import PerturbSection
 
 _NOISE: dict[str, must.Rule] = {
     "mechanism": must.one_of(PerturbSection, "mechanism"),

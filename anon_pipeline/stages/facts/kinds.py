@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from anon_pipeline.base.size_bounds import POLICY_NODES
-from anon_pipeline.facts import fact_rules as must
-from anon_pipeline.facts.records import Facts
+from anon_pipeline.stages.facts import fact_rules as must
+from anon_pipeline.stages.facts.records import Facts
 
 
 @dataclass(frozen=True, slots=True)

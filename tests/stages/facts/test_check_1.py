@@ -10,9 +10,9 @@ import pytest
 
 from anon_pipeline.catalog.mechanisms import MECHANISMS
 from anon_pipeline.catalog.recoders import RECODERS
-from anon_pipeline.facts import check_1, fields
-from anon_pipeline.facts import fact_rules as must
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.stages.facts import check_1, fields
+from anon_pipeline.stages.facts import fact_rules as must
 
 KNOWN = must.Known(Policy.model_construct(columns={}), 1)
 WORDS = [

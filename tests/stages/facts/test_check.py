@@ -13,9 +13,9 @@ import pandas as pd
 import pytest
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.facts.check import checked_facts
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.policy import Policy
+from anon_pipeline.stages.facts.check import checked_facts
 from anon_pipeline.stages.history.memory import Memory
 from anon_pipeline.stages.pipeline import run
 from anon_pipeline.stages.private import STAGES, Means

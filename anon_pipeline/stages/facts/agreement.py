@@ -10,9 +10,9 @@ from typing import Any
 
 from anon_pipeline.encode.categories import category_facts
 from anon_pipeline.encode.grids import epsilon_shares, noises
-from anon_pipeline.facts import fact_rules as must
-from anon_pipeline.facts.records import Facts, PerturbedFacts, RawFacts
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.stages.facts import fact_rules as must
+from anon_pipeline.stages.facts.records import Facts, PerturbedFacts, RawFacts
 
 
 @dataclass(frozen=True, slots=True)

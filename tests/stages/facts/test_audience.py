@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 
 from anon_pipeline.base.audience import Audience, Number
-from anon_pipeline.facts.audience import STAGE_FACTS, fact_numbers, facts_seen_by, stage_seen_by
+from anon_pipeline.stages.facts.audience import STAGE_FACTS, fact_numbers, facts_seen_by, stage_seen_by
 
 
 def test_what_nobody_declared_is_the_curators() -> None:

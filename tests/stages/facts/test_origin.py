@@ -9,9 +9,9 @@ import pytest
 
 from anon_pipeline.base.digest import digest_file
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.facts.origin import broken_origin, hierarchy_digests
 from anon_pipeline.policy import Policy
 from anon_pipeline.sources.value_maps import value_map_digests
+from anon_pipeline.stages.facts.origin import broken_origin, hierarchy_digests
 
 Small = Callable[..., Policy]
 WITH_TABLES = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 
 from anon_pipeline.base.audience import Audience, Number
-from anon_pipeline.facts import records
-from anon_pipeline.facts.audience import DECLARED
-from anon_pipeline.facts.fields import FIELDS, PUBLIC_FIELDS
+from anon_pipeline.stages.facts import records
+from anon_pipeline.stages.facts.audience import DECLARED
+from anon_pipeline.stages.facts.fields import FIELDS, PUBLIC_FIELDS
 from anon_pipeline.stages.private import STAGES
 
 
