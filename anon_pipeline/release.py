@@ -23,13 +23,13 @@ from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.source import placeless
 from anon_pipeline.publish import Published, publish
-from anon_pipeline.publish.booking import Booking, booking
-from anon_pipeline.publish.draw_keys import draws_of
-from anon_pipeline.publish.drawing import Opening
+from anon_pipeline.publish.accounting.booking import Booking, booking
+from anon_pipeline.publish.draws.draw_keys import draws_of
+from anon_pipeline.publish.draws.drawing import Opening
+from anon_pipeline.publish.draws.pre_draw_checks import refuse_before_drawing
+from anon_pipeline.publish.draws.preconditions import refuse_what_cannot_be_published
 from anon_pipeline.publish.judgment import refuse_unless_passed
 from anon_pipeline.publish.measurements import measured_of
-from anon_pipeline.publish.pre_draw_checks import refuse_before_drawing
-from anon_pipeline.publish.preconditions import refuse_what_cannot_be_published
 from anon_pipeline.report import Exact, internal_report, release_html
 from anon_pipeline.sources import read_source
 from anon_pipeline.sources.population import Population, read_population
@@ -183,8 +183,8 @@ def make_release(  # noqa: PLR0913 - two are deprecated
 
     Args:
         observe: called when a stage begins, and now and then with how far a search is.
-        archive: keeps the memory of what was published, such as `publish.archive.VaultArchive`; needed
-            with ``record_key``.
+        archive: keeps the memory of what was published, such as `publish.accounting.archive.VaultArchive`;
+            needed with ``record_key``.
         reported: called with the internal report (private) once the release is published.
         told: deprecated, as ``searching`` is: called with the name of each stage. Use ``observe``.
         searching: called now and then with how far a search is.

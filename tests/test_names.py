@@ -67,7 +67,7 @@ MODULES = {
     },
     "Nouns of the field, or of what is drawn and sorted": {
         *("base/drawing", "base/sorting", "limits/linking", "policy/cleaning", "policy/coarsening"),
-        *("policy/recoding", "policy/rendering", "publish/drawing"),
+        *("policy/recoding", "policy/rendering", "publish/draws/drawing"),
         *("risk/averaging", "risk/linking", "sources/cleaning"),
     },
 }

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from anon_pipeline.base.errors import GateRefused, InfeasibleError
     from anon_pipeline.gate import GateReport
     from anon_pipeline.publish import Published
-    from anon_pipeline.publish.archive import VaultArchive
+    from anon_pipeline.publish.accounting.archive import VaultArchive
 
 
 @click.command()
@@ -226,7 +226,7 @@ def _archive(asked: Asked) -> VaultArchive | None:
     """Return what keeps the memory of what was published, and warn if it is not encrypted."""
     if asked.policy.record_key is None:
         return None
-    from anon_pipeline.publish.archive import VaultArchive  # noqa: PLC0415
+    from anon_pipeline.publish.accounting.archive import VaultArchive  # noqa: PLC0415
     from anon_pipeline.vault.keys import keys_from  # noqa: PLC0415
 
     if keys_from().current is None:

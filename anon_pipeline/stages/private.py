@@ -36,7 +36,7 @@ class Drawn:
 Opens = Callable[[Fraction, str], Drawn]
 """Called before there is noise, with the ε to be spent and the digest of all that the noise is added to.
 
-Finds or makes the draw, see `publish.draw_keys`, or raises.
+Finds or makes the draw, see `publish.draws.draw_keys`, or raises.
 """
 
 

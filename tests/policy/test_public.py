@@ -14,7 +14,7 @@ from anon_pipeline.limits.table import demands
 from anon_pipeline.policy import Policy, load_policy, policy_from
 from anon_pipeline.policy.public import PublicPolicy, differs, public_document, public_policy
 from anon_pipeline.policy.walks import public_fields
-from anon_pipeline.publish.guarantee import guarantee
+from anon_pipeline.publish.manifest.guarantee import guarantee
 from anon_pipeline.stages.facts.check import decided_facts
 from tests.policy.everything import EVERYTHING
 

@@ -24,7 +24,7 @@ from anon_pipeline.gate.great_expectations import gate_batch, validate
 from anon_pipeline.perturb.category_law import pmf
 from anon_pipeline.perturb.entropy import seeded_entropy, system_entropy
 from anon_pipeline.policy import TYPE, Policy
-from anon_pipeline.publish.guarantee import guarantee
+from anon_pipeline.publish.manifest.guarantee import guarantee
 from anon_pipeline.report.rows import noise_rows
 from anon_pipeline.stages import pipeline
 from anon_pipeline.stages.facts.check import checked_facts

@@ -25,7 +25,7 @@ from anon_pipeline.gate.great_expectations import gate_batch, suite_for, validat
 from anon_pipeline.perturb.entropy import seeded_entropy, system_entropy
 from anon_pipeline.perturb.mechanisms import cdf, mean_absolute, pmf, radius
 from anon_pipeline.policy import Policy, policy_from
-from anon_pipeline.publish.guarantee import guarantee
+from anon_pipeline.publish.manifest.guarantee import guarantee
 from anon_pipeline.risk.linking import expected_column_linking, linking_risk
 from anon_pipeline.stages import pipeline
 from anon_pipeline.stages.facts.check import checked_facts
