@@ -26,7 +26,7 @@ FLOORS: list[set[str]] = [
     {"gate"},
     {"report", "tuning"},
     {"publish"},
-    {"release", "testing"},
+    {"testing"},
     {"draft"},
     {"orchestration"},
     {"cli"},

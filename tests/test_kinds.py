@@ -146,7 +146,7 @@ EXCEPTED: dict[str, dict[str, str]] = {
         "catalog/detectors/name_hints.py": "dates, origin",
         "draft/profile/output.py": "dates, numbers",
         "publish/verify/manifest_facts.py": "population",
-        "release.py": "population",
+        "publish/whole_chain.py": "population",
         "report/columns.py": "numbers",
         "report/page.py": "table",
         "stages/noise_input.py": "table",

@@ -164,7 +164,7 @@ def _publish(ctx: click.Context, asked: Asked, options: Mapping[str, Any]) -> Pu
 
 
 def _make(asked: Asked, progress: Progress, reported: Callable[[bytes], None] | None) -> Published:
-    from anon_pipeline.release import make_release  # noqa: PLC0415
+    from anon_pipeline.publish.whole_chain import make_release  # noqa: PLC0415
 
     return make_release(
         asked.policy,

@@ -25,7 +25,7 @@ from anon_pipeline.catalog.mechanisms import (
 from anon_pipeline.catalog.recoders import RECODERS
 from anon_pipeline.policy.load import policy_from
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.release import anonymize
+from anon_pipeline.publish.whole_chain import anonymize
 from anon_pipeline.sources.patients import patients
 from anon_pipeline.tuning.grid import Grid
 from anon_pipeline.tuning.tune import tune

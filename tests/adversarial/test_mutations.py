@@ -25,7 +25,7 @@ from anon_pipeline.publish.manifest.signatures import read_public_key, write_key
 from anon_pipeline.publish.release_files import manifest_of
 from anon_pipeline.publish.verify import stray_files
 from anon_pipeline.publish.verify.verify import Against, verify_in_detail, verify_release
-from anon_pipeline.release import make_release
+from anon_pipeline.publish.whole_chain import make_release
 from tests.acknowledging import acknowledged
 from tests.adversarial.mutations import KINDS, Missed, caught, leaves, missed, mutations, once_judged
 

@@ -17,7 +17,6 @@ import yaml
 from click.testing import CliRunner
 
 from anon_pipeline import Locations, make_release
-from anon_pipeline import release as release_room
 from anon_pipeline.base.errors import GateRefused, InputError, PolicyError
 from anon_pipeline.cli.ledgering import ledger as ledger_commands
 from anon_pipeline.cli.vaulting import vault as vault_commands
@@ -25,6 +24,7 @@ from anon_pipeline.ledger import Ledger, ledger_at
 from anon_pipeline.ledger.budget import State, release_states
 from anon_pipeline.perturb.keys import NoiseKey
 from anon_pipeline.policy import TYPE, Policy
+from anon_pipeline.publish import whole_chain as release_room
 from anon_pipeline.publish.accounting.archive import VaultArchive
 from anon_pipeline.publish.draws import drawing
 from anon_pipeline.publish.draws.draw_keys import Draw, destroy_draw_key, draws_of

@@ -17,7 +17,6 @@ import pandas as pd
 import pytest
 
 from anon_pipeline import Locations, make_release
-from anon_pipeline import release as release_room
 from anon_pipeline.base.disk import Disk, use_disk
 from anon_pipeline.base.errors import AnonPipelineError, GateRefused, InputError, PublishError
 from anon_pipeline.ledger import Ledger, ledger_at
@@ -25,6 +24,7 @@ from anon_pipeline.ledger.budget import release_states
 from anon_pipeline.perturb import keys as perturb_keys
 from anon_pipeline.perturb.keys import NoiseKey
 from anon_pipeline.policy import Policy, policy_from
+from anon_pipeline.publish import whole_chain as release_room
 from anon_pipeline.publish.draws import drawing
 from tests.publish.worlds import REFUSED, World
 
@@ -91,7 +91,7 @@ def test_a_retry_uses_the_draw_whatever_ended_the_release(
         if end == "gate":
             patch.setattr("anon_pipeline.publish.release.refuse_unless_passed", _refuse)
         elif end == "stage":
-            patch.setattr("anon_pipeline.release.publish", _refuse)
+            patch.setattr("anon_pipeline.publish.whole_chain.publish", _refuse)
         else:
             patch.setattr("anon_pipeline.publish.writer.replace_file", _full)
         with pytest.raises(AnonPipelineError):

@@ -18,7 +18,7 @@ from anon_pipeline.policy import Policy
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.publish.manifest.acknowledgement_dates import broken_acknowledgements
 from anon_pipeline.publish.verify.verify import Against, verify_release
-from anon_pipeline.release import make_release
+from anon_pipeline.publish.whole_chain import make_release
 from tests.acknowledging import acknowledged
 
 Small = Callable[..., Policy]

@@ -17,7 +17,7 @@ from anon_pipeline.limits.table import LIMITS
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.publish.manifest.numbers import MANIFEST, METADATA, all_numbers
-from anon_pipeline.release import make_release
+from anon_pipeline.publish.whole_chain import make_release
 from anon_pipeline.stages.facts.audience import fact_numbers
 
 SECURITY = Path(__file__).resolve().parents[3] / "SECURITY.md"

@@ -17,7 +17,7 @@ from anon_pipeline.policy.locations import Locations
 from anon_pipeline.publish.verify.manifest_facts import broken_statements
 from anon_pipeline.publish.verify.verify import Against, verify_release
 from anon_pipeline.publish.verify.versions import RULES_2
-from anon_pipeline.release import make_release
+from anon_pipeline.publish.whole_chain import make_release
 from tests.publish.projects import Project
 
 

@@ -102,7 +102,9 @@ def test_make_release_reads_runs_and_publishes(
     assert kept == []  # the key of the noise is destroyed
 
 
-@pytest.mark.parametrize("broken", ["anon_pipeline.release.evaluate", "anon_pipeline.release.read_source"])
+@pytest.mark.parametrize(
+    "broken", ["anon_pipeline.publish.whole_chain.evaluate", "anon_pipeline.publish.whole_chain.read_source"]
+)
 def test_a_crash_does_not_tell_its_data(
     small_policy: Small, small_people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str
 ) -> None:
