@@ -176,7 +176,7 @@ def _demands(policy: Policy) -> Demanded:
     }
 
 
-def _judge(case: object, demand: Demand) -> Verdict:
+def _judge_accepted(case: object, demand: Demand) -> Verdict:
     return Verdict(demand.name, Status.REFUSED, reason=str(demand.wanted))
 
 
@@ -186,7 +186,7 @@ ACCEPTED = Limit(
         "The policy's {} accepts no more risk than usual.",
         advice="change this key of the policy, or leave it: readers of the report see what was accepted.",
     ),
-    Judged(judge=_judge, bound=lambda wanted: None),
+    Judged(judge=_judge_accepted, bound=lambda wanted: None),
     demanded=_demands,
     advisable=True,
     of_policy=True,

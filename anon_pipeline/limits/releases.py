@@ -40,7 +40,7 @@ def _fresh(policy: Policy) -> Demanded:
     return {"": Advised(None, since=1)} if fresh else {}
 
 
-def _judge_repeated(case: Case, demand: Demand) -> Verdict:
+def _judge_repeated_noise(case: Case, demand: Demand) -> Verdict:
     """Judge whether a schedule draws new noise for the same source again and again, and no budget ends it.
 
     Generated data is about nobody.
@@ -109,7 +109,7 @@ REPEATED_NOISE = Limit(
         "period has people of its own, or let published noise stay (perturb.republish: sticky).",
         question="linkability",
     ),
-    Judged(judge=_judge_repeated, bound=lambda wanted: None),
+    Judged(judge=_judge_repeated_noise, bound=lambda wanted: None),
     demanded=_fresh,
     expectation="",
     advisable=True,
