@@ -302,6 +302,10 @@ def test_a_release_of_people_is_published_and_verified(tmp_path: Path, small_pol
     beyond, kept = facts["deidentified"]["excess_records"], facts["suppressed"]["released_people"]
     assert f"{beyond} records beyond 3 per person (rows_per_person)" in report
     assert f'beyond 3 per person (rows_per_person)</th><td class="n">{beyond}</td>' in report
+    gaps = facts["suppressed"]["people_with_gaps"]
+    suppressed = next(v for v in written.report.verdicts if v.limit == "suppression").value
+    assert suppressed is not None and gaps == round(suppressed * 150) >= 150 - kept
+    assert f"At least one record of {gaps} of 150 people" in report
     assert f"of {kept} people" in report and "of 150 people" in report
     assert leaks(folder) == []
     assert not any(name in reported[0].decode() for name in ("CANARY", PERSON))
