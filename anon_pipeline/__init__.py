@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from anon_pipeline.policy import load_policy as load_policy
     from anon_pipeline.policy import parse_policy as parse_policy
     from anon_pipeline.policy.locations import Locations as Locations
-    from anon_pipeline.release import Release as Release
-    from anon_pipeline.release import anonymize as anonymize
-    from anon_pipeline.release import make_release as make_release
+    from anon_pipeline.publish.whole_chain import Release as Release
+    from anon_pipeline.publish.whole_chain import anonymize as anonymize
+    from anon_pipeline.publish.whole_chain import make_release as make_release
     from anon_pipeline.sources.patients import patients as patients
     from anon_pipeline.stages.history.memory import Memory as Memory
     from anon_pipeline.tuning.grid import Grid as Grid
@@ -44,12 +44,12 @@ _HOMES = {
     "Policy": "policy",
     "PolicyError": "base.errors",
     "PublishError": "base.errors",
-    "Release": "release",
+    "Release": "publish.whole_chain",
     "Verdict": "gate",
-    "anonymize": "release",
+    "anonymize": "publish.whole_chain",
     "evaluate": "gate",
     "load_policy": "policy",
-    "make_release": "release",
+    "make_release": "publish.whole_chain",
     "parse_policy": "policy",
     "patients": "sources.patients",
     "tune": "tuning.tune",

@@ -19,8 +19,8 @@ from importlib import import_module
 import numpy as np
 import pandas as pd
 
-from anon_pipeline.detectors import DETECTORS
-from anon_pipeline.detectors.patterns import matches
+from anon_pipeline.catalog.detectors import DETECTORS
+from anon_pipeline.catalog.detectors.patterns import matches
 
 __all__ = ["OTHERS", "TEMPLATES", "found_among_others", "main", "recall", "true_ones"]
 

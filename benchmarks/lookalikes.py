@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from anon_pipeline.detectors.patterns import matches
+from anon_pipeline.catalog.detectors.patterns import matches
 from benchmarks.identifiers import true_ones
 
 __all__ = ["IDENTIFYING", "INNOCENT", "PLANTED", "detected", "main", "planted", "refused", "sentences"]

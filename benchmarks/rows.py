@@ -30,9 +30,9 @@ from anon_pipeline.policy import Policy, parse_policy
 from anon_pipeline.policy.load import policy_from
 from anon_pipeline.policy.templates import template
 from anon_pipeline.publish.judgment import judge
-from anon_pipeline.publish.manifest import manifest
+from anon_pipeline.publish.manifest.manifest import manifest
+from anon_pipeline.publish.whole_chain import anonymize
 from anon_pipeline.recode import Constraints, Task, by_record, recode
-from anon_pipeline.release import anonymize
 from anon_pipeline.report import internal_report, public_report
 from anon_pipeline.sources.patients import patients
 from anon_pipeline.stages.pipeline import perturbed, run, shuffled, suppressed

@@ -15,13 +15,13 @@ from typing import Any
 from anon_pipeline.catalog.class_limits import CLASS_LIMITS
 from anon_pipeline.catalog.column_types import COLUMN_TYPES
 from anon_pipeline.catalog.destinations import DESTINATIONS
+from anon_pipeline.catalog.detectors.table import DETECTORS
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.catalog.losses import LOSSES
 from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
 from anon_pipeline.catalog.recoders import FAMILIES, RECODERS
 from anon_pipeline.catalog.releases import PARTITION_KINDS, RELEASE_FORMATS
 from anon_pipeline.catalog.sources import FORMATS, GENERATORS
-from anon_pipeline.detectors.table import DETECTORS
 from anon_pipeline.evidence.linkage import LINKAGES
 from anon_pipeline.limits.sizes import POPULATION_RISKS
 from anon_pipeline.limits.table import LIMITS

@@ -18,6 +18,7 @@ import pytest
 
 from anon_pipeline.catalog.class_limits import CLASS_LIMITS
 from anon_pipeline.catalog.destinations import DESTINATIONS
+from anon_pipeline.catalog.detectors.table import DETECTORS
 from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.catalog.losses import LOSSES
@@ -25,10 +26,8 @@ from anon_pipeline.catalog.mechanisms import MECHANISMS
 from anon_pipeline.catalog.recoders import FAMILIES, RECODERS
 from anon_pipeline.catalog.releases import PARTITION_KINDS, RELEASE_FORMATS, format_of
 from anon_pipeline.catalog.sources import FORMATS, GENERATORS
-from anon_pipeline.detectors.table import DETECTORS
 from anon_pipeline.evidence import attackers
 from anon_pipeline.evidence.linkage import LINKAGES
-from anon_pipeline.facts.records import DeidentifiedFacts
 from anon_pipeline.limits import table
 from anon_pipeline.limits.limit import Limit
 from anon_pipeline.limits.sizes import POPULATION_RISKS
@@ -38,6 +37,7 @@ from anon_pipeline.policy.hierarchies import HIERARCHIES
 from anon_pipeline.policy.recoding import Anonymize
 from anon_pipeline.policy.sections import Gate
 from anon_pipeline.policy.source import SOURCES
+from anon_pipeline.stages.facts.records import DeidentifiedFacts
 from tests.kind_search import LIMIT_NAMES, OF_UTILITY, TABLES, kinds_in
 
 PACKAGE = Path(__file__).resolve().parents[1] / "anon_pipeline"
@@ -48,7 +48,7 @@ BUILT_ON = {"import KNOWN_COLUMNS", "import L_DIVERSITY", "import T_CLOSENESS"}
 FAMILY = {"import FULL_DOMAIN", "import MICROAGGREGATION", "import MONDRIAN"}
 TABLE: dict[str, Collection[str]] = {
     "catalog/*.py": FAMILY.union(*TABLES),
-    "detectors/*.py": {"import TELEPHONE", *(one.name for one in DETECTORS)},
+    "catalog/detectors/*.py": {"import TELEPHONE", *(one.name for one in DETECTORS)},
     "limits/*.py": OF_LIMITS | BUILT_ON | {*POPULATION_RISKS},
     "limits/table.py": {f"import {name}" for name, one in vars(table).items() if isinstance(one, Limit)},
     "policy/hierarchies.py": HIERARCHIES,
@@ -60,8 +60,8 @@ EXCEPTED: dict[str, dict[str, str]] = {
     "the kind's own implementation": {
         "evidence/identifying_columns.py": "gate.released_identifiers",
         "evidence/linkage.py": "attacks.linkage, probabilistic",
-        "publish/deliver_database.py": "database_env, deliver.database_env",
-        "publish/deliver_urls.py": "deliver.url, deliver.url_env, url_env",
+        "publish/deliver/deliver_database.py": "database_env, deliver.database_env",
+        "publish/deliver/deliver_urls.py": "deliver.url, deliver.url_env, url_env",
         "recode/constraints.py": "k, import L_DIVERSITY, import T_CLOSENESS, == entropy",
         "recode/microaggregation/algorithms.py": "tclose_first",
         "sources/duckdb_files.py": "duckdb",
@@ -90,43 +90,44 @@ EXCEPTED: dict[str, dict[str, str]] = {
         "gate/great_expectations/cases.py": "suppress",
         "policy/public.py": "population",
         "policy/rules.py": "suppress",
-        "profile/source_file.py": "k",
-        "publish/extensions.py": "attacks.population",
-        "publish/public_verdicts.py": "order",
+        "draft/profile/source_file.py": "k",
+        "publish/manifest/extensions.py": "attacks.population",
+        "publish/verify/public_verdicts.py": "order",
         "recode/__init__.py": "l_diversity",
         "tuning/advise.py": "k",
         "tuning/apply.py": "k, suppress",
         "tuning/grid.py": "k, suppress",
     },
     "versions that are out, whose rules do not change": {
-        "facts/check_1.py": "average_class_size, classification, datafly, discernibility, "
+        "stages/facts/check_1.py": "average_class_size, classification, datafly, discernibility, "
         "discrete_gaussian, discrete_laplace, drop, exponential, granularity, hash, "
         "incognito, k, kanon_first, l_diversity, mask, mdav, merge, mingen, mondrian, "
         "mondrian_relaxed, ola, optimal, randomized_response, samarati, staircase, "
         "sticky, t_closeness, tclose_first, uniform, univariate, vmdav",
         "policy/later_rules.py": "discrete_gaussian, discrete_laplace, sticky",
         "policy/version_1.py": "l_diversity, suppress, t_closeness",
-        "publish/guarantee_v1.py": "csv, discrete_gaussian, discrete_laplace, drop, exponential, "
+        "publish/version_1/guarantee_v1.py": "csv, discrete_gaussian, discrete_laplace, drop, exponential, "
         "gate.cross_release_k, gate.l_diversity, gate.t_closeness, hash, mask, "
         "randomized_response, staircase, sticky, uniform",
-        "publish/old_warnings.py": "assignment_risk, attacker_success, averaging, classification, "
+        "publish/verify/old_warnings.py": "assignment_risk, attacker_success, averaging, classification, "
         "confidence_k, cross_release_k, expected_linking_risk, linkage, linking_risk, similarity, skewness, "
         "sticky, suppression, t_closeness, uniform",
-        "publish/version_1.py": "assignment_risk, attacker_success, attacks.homogeneity, averaging, "
-        "confidence_k, contract, cross_release_k, expected_linking_risk, gate.linking_risk, homogeneity, k, "
-        "l_diversity, linkage, linking_risk, marketer_risk, minimal_uniques, origin, population, "
-        "prosecutor_risk, sample_uniques, similarity, skewness, sticky, suppression, t_closeness",
+        "publish/version_1/version_1.py": "assignment_risk, attacker_success, "
+        "attacks.homogeneity, averaging, confidence_k, contract, cross_release_k, "
+        "expected_linking_risk, gate.linking_risk, homogeneity, k, l_diversity, linkage, "
+        "linking_risk, marketer_risk, minimal_uniques, origin, population, prosecutor_risk, "
+        "sample_uniques, similarity, skewness, sticky, suppression, t_closeness",
     },
     "fields of facts, columns of the ledger and of tuning": {
         "cli/documents.py": "k, suppression",
         "cli/ledger_output.py": "k",
         "cli/tuning.py": "k, suppression",
-        "facts/agreement.py": "k",
-        "facts/fields.py": "k",
+        "stages/facts/agreement.py": "k",
+        "stages/facts/fields.py": "k",
         "ledger/*.py": "k, hash",
         "ledger/migrations/versions/*.py": "k, hash",
-        "publish/balance.py": "k",
-        "publish/manifest_facts.py": "k",
+        "publish/verify/balance.py": "k",
+        "publish/verify/manifest_facts.py": "k",
         "tuning/output.py": "k, suppression",
     },
     "the demonstration": {
@@ -143,10 +144,10 @@ EXCEPTED: dict[str, dict[str, str]] = {
         "cli/tuning.py": "numbers",
         "orchestration/checks.py": "contract",
         "orchestration/stage.py": "parquet",
-        "profile/name_hints.py": "dates, origin",
-        "profile/output.py": "dates, numbers",
-        "publish/manifest_facts.py": "population",
-        "release.py": "population",
+        "catalog/detectors/name_hints.py": "dates, origin",
+        "draft/profile/output.py": "dates, numbers",
+        "publish/verify/manifest_facts.py": "population",
+        "publish/whole_chain.py": "population",
         "report/columns.py": "numbers",
         "report/page.py": "table",
         "stages/noise_input.py": "table",

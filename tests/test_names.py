@@ -65,11 +65,10 @@ MODULES = {
         *("cli/ledgering", "cli/measuring", "cli/profiling", "cli/releasing", "cli/reporting", "cli/tuning"),
         *("cli/vaulting", "cli/verifying", "cli/warming", "cli/shared"),
     },
-    "Promised to users by its name": {"testing"},
     "Nouns of the field, or of what is drawn and sorted": {
         *("base/drawing", "base/sorting", "limits/linking", "policy/cleaning", "policy/coarsening"),
-        *("policy/recoding", "policy/rendering", "publish/drawing"),
-        *("risk/averaging", "risk/linking", "sources/cleaning", "warming"),
+        *("policy/recoding", "policy/rendering", "publish/draws/drawing"),
+        *("risk/averaging", "risk/linking", "sources/cleaning"),
     },
 }
 

@@ -16,7 +16,7 @@ class DestinationKind:
 
     name: its key below ``publish.deliver`` in the policy.
     opens: place of the function from policy, folders of the deployment and partition to a
-        `publish.delivery.Destination`.
+        `publish.deliver.delivery.Destination`.
     """
 
     name: str
@@ -27,9 +27,9 @@ DESTINATIONS: Mapping[str, DestinationKind] = MappingProxyType(
     {
         one.name: one
         for one in (
-            DestinationKind("url", "anon_pipeline.publish.deliver_urls:at_url"),
-            DestinationKind("url_env", "anon_pipeline.publish.deliver_urls:at_url_env"),
-            DestinationKind("database_env", "anon_pipeline.publish.deliver_database:at_database_env"),
+            DestinationKind("url", "anon_pipeline.publish.deliver.deliver_urls:at_url"),
+            DestinationKind("url_env", "anon_pipeline.publish.deliver.deliver_urls:at_url_env"),
+            DestinationKind("database_env", "anon_pipeline.publish.deliver.deliver_database:at_database_env"),
         )
     }
 )

@@ -54,7 +54,7 @@ def bundle(  # noqa: PLR0913 - the options of a command
     """
     from anon_pipeline.base.errors import private_stage  # noqa: PLC0415
     from anon_pipeline.publish import bundle as packing  # noqa: PLC0415
-    from anon_pipeline.publish.verify import Against  # noqa: PLC0415
+    from anon_pipeline.publish.verify.verify import Against  # noqa: PLC0415
 
     _refuse_place(path, release)
     policy, locations = open_policy(policy_file, project, outside=allow_outside, retired=True)

@@ -32,7 +32,7 @@ def deliver(
     """
     from anon_pipeline.base.errors import private_stage  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
-    from anon_pipeline.publish.delivery import deliver_release  # noqa: PLC0415
+    from anon_pipeline.publish.deliver.delivery import deliver_release  # noqa: PLC0415
 
     policy = load_policy(policy_file)
     check_partition(policy, partition)

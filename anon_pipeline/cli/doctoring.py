@@ -27,7 +27,7 @@ def doctor(ctx: click.Context, project: Path, as_json: bool) -> None:
     """
     from dataclasses import asdict  # noqa: PLC0415
 
-    from anon_pipeline.doctor import examine  # noqa: PLC0415
+    from anon_pipeline.cli.installation import examine  # noqa: PLC0415
     from anon_pipeline.policy.locations import Locations  # noqa: PLC0415
 
     findings = examine(Locations.of(project))

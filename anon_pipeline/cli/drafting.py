@@ -13,9 +13,9 @@ from anon_pipeline.cli.options import NEW_FILE, data_argument, json_option, proj
 from anon_pipeline.cli.shared import Progress, echo_json, shows_values
 
 if TYPE_CHECKING:
-    from anon_pipeline.profile.look import Look
-    from anon_pipeline.profile.profile_table import Profile
-    from anon_pipeline.profile.proposals import Proposal
+    from anon_pipeline.draft.profile.look import Look
+    from anon_pipeline.draft.profile.profile_table import Profile
+    from anon_pipeline.draft.profile.proposals import Proposal
 
 _SHOWN = 5  # values of a column that are shown to whoever asked for them
 
@@ -59,7 +59,7 @@ def init(  # noqa: PLR0913 - the options of a command
         summary,
         write_draft,
     )
-    from anon_pipeline.profile.profile_table import profile_file  # noqa: PLC0415
+    from anon_pipeline.draft.profile.profile_table import profile_file  # noqa: PLC0415
 
     if as_json and not silent:
         raise InputError("--json must be given with --yes: a program cannot be asked")
@@ -107,8 +107,8 @@ def _ask_all(ctx: click.Context, found: Profile) -> list[Proposal]:
 
 def _ask(ctx: click.Context, proposal: Proposal, look: Look) -> Proposal:
     from anon_pipeline.draft.answers import as_proposed, possible_answers  # noqa: PLC0415
-    from anon_pipeline.profile.output import holds  # noqa: PLC0415
-    from anon_pipeline.profile.questions import asked_in  # noqa: PLC0415
+    from anon_pipeline.draft.profile.output import holds  # noqa: PLC0415
+    from anon_pipeline.draft.profile.questions import asked_in  # noqa: PLC0415
 
     seen = proposal.seen
     click.echo(f"\n{proposal.name}: {holds(seen)}, {seen.different:,} different")

@@ -13,8 +13,8 @@ from anon_pipeline.cli.shared import PRIVATE, echo_json, shows_values
 if TYPE_CHECKING:
     from rich.tree import Tree
 
-    from anon_pipeline.profile.hierarchy_check import CheckedHierarchy, Node
-    from anon_pipeline.profile.look import Look
+    from anon_pipeline.draft.profile.hierarchy_check import CheckedHierarchy, Node
+    from anon_pipeline.draft.profile.look import Look
 
 _SHOWN = 50  # values that are no leaf, on a terminal
 
@@ -55,7 +55,7 @@ def hierarchy(ctx: click.Context, data: Path, column: str, *, as_json: bool, **o
     DATA is a table's file, or a YAML file with the section source of a policy.
     """
     from anon_pipeline.base.errors import InputError, private_stage  # noqa: PLC0415
-    from anon_pipeline.profile.hierarchy_check import check_hierarchy, draw_tree  # noqa: PLC0415
+    from anon_pipeline.draft.profile.hierarchy_check import check_hierarchy, draw_tree  # noqa: PLC0415
 
     if options["table"] is not None and options["policy_file"] is not None:
         raise InputError("--table and --policy must not be given together: name one hierarchy")
@@ -82,8 +82,8 @@ def hierarchy(ctx: click.Context, data: Path, column: str, *, as_json: bool, **o
 def _look(data: Path, column: str) -> Look:
     """Return the column, as it is read."""
     from anon_pipeline.base.errors import InputError, private_stage  # noqa: PLC0415
-    from anon_pipeline.profile.look import look_at  # noqa: PLC0415
-    from anon_pipeline.profile.source_file import read_given  # noqa: PLC0415
+    from anon_pipeline.draft.profile.look import look_at  # noqa: PLC0415
+    from anon_pipeline.draft.profile.source_file import read_given  # noqa: PLC0415
 
     frame = read_given(data).frame
     if column not in frame.columns:
@@ -129,10 +129,10 @@ def _propose(look: Look, target: Path | None) -> tuple[Any, Path, list[str]]:
     import json  # noqa: PLC0415
 
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
+    from anon_pipeline.catalog.detectors.name_hints import find_hint  # noqa: PLC0415
     from anon_pipeline.draft.private_files import refuse_other_tables, write_table  # noqa: PLC0415
+    from anon_pipeline.draft.profile.proposed_hierarchies import propose_hierarchy  # noqa: PLC0415
     from anon_pipeline.policy.hierarchies import Table  # noqa: PLC0415
-    from anon_pipeline.profile.name_hints import find_hint  # noqa: PLC0415
-    from anon_pipeline.profile.proposed_hierarchies import propose_hierarchy  # noqa: PLC0415
 
     found = propose_hierarchy(look, find_hint(look.seen.name))
     if found is None:

@@ -136,7 +136,7 @@ def _tables(path: Path, policy: Policy) -> Iterator[tuple[str, Callable[[], Data
         InputError: a folder without a manifest.
     """
     from anon_pipeline.publish.file_formats import read_release  # noqa: PLC0415
-    from anon_pipeline.publish.manifest import MANIFEST  # noqa: PLC0415
+    from anon_pipeline.publish.manifest.manifest import MANIFEST  # noqa: PLC0415
     from anon_pipeline.publish.release_files import manifests_in, named_table  # noqa: PLC0415
 
     if path.is_dir():

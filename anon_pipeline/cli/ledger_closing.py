@@ -48,7 +48,7 @@ def destination_of(found: State, policy_file: Path | None, project: Path | None)
     """
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
-    from anon_pipeline.publish.booking import is_manifest_of  # noqa: PLC0415
+    from anon_pipeline.publish.accounting.booking import is_manifest_of  # noqa: PLC0415
 
     last = found.last
     if found.begun is None:

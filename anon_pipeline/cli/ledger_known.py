@@ -14,7 +14,7 @@ from anon_pipeline.cli.shared import echo_json
 if TYPE_CHECKING:
     from anon_pipeline.policy import Policy
     from anon_pipeline.policy.locations import Locations
-    from anon_pipeline.publish.adopt import Opened
+    from anon_pipeline.publish.accounting.adopt import Opened
 
 
 @click.command()
@@ -49,14 +49,14 @@ def adopt(
     """
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.perturb.budget import exact_fraction  # noqa: PLC0415
-    from anon_pipeline.publish.adopt import adopt_releases  # noqa: PLC0415
+    from anon_pipeline.publish.accounting.adopt import adopt_releases  # noqa: PLC0415
 
     if epsilon is not None and not math.isfinite(epsilon):
         raise InputError(f"--epsilon must be finite, got {epsilon}. Give the largest ε of these releases.")
     policy, locations, booked = _open_ledger(policy_file, project, allow_outside)
     memory = None
     if policy.record_key is not None:
-        from anon_pipeline.publish.archive import VaultArchive  # noqa: PLC0415
+        from anon_pipeline.publish.accounting.archive import VaultArchive  # noqa: PLC0415
 
         archive = VaultArchive(policy, locations)
         with archive.alone():
@@ -104,7 +104,7 @@ def _open_ledger(policy_file: Path, project: Path | None, outside: bool) -> tupl
     from anon_pipeline.ledger import ledger_at, requested_by  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
     from anon_pipeline.policy.locations import OFF  # noqa: PLC0415
-    from anon_pipeline.publish.adopt import Opened  # noqa: PLC0415
+    from anon_pipeline.publish.accounting.adopt import Opened  # noqa: PLC0415
 
     policy = load_policy(policy_file, retired=True)
     locations = locations_of(policy_file, project, outside=outside)

@@ -192,8 +192,8 @@ def _manifest_of(last: Event, policy_file: Path, project: Path | None) -> dict[s
     """Return the manifest of a release if it is still the one at its destination."""
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
-    from anon_pipeline.publish.booking import is_manifest_of  # noqa: PLC0415
-    from anon_pipeline.publish.manifest import MANIFEST  # noqa: PLC0415
+    from anon_pipeline.publish.accounting.booking import is_manifest_of  # noqa: PLC0415
+    from anon_pipeline.publish.manifest.manifest import MANIFEST  # noqa: PLC0415
     from anon_pipeline.publish.release_files import manifest_of  # noqa: PLC0415
 
     policy = load_policy(policy_file, retired=True)
@@ -223,7 +223,7 @@ def _open_ledger(project: Path | None, policy_file: Path | None = None) -> Ledge
 
 def _forget(release_id: str, policy_file: Path | None, project: Path | None) -> None:
     """Destroy the key of a draw; what this vault does not have, the next run that finds it destroys."""
-    from anon_pipeline.publish.draw_keys import destroy_draw_key  # noqa: PLC0415
+    from anon_pipeline.publish.draws.draw_keys import destroy_draw_key  # noqa: PLC0415
     from anon_pipeline.vault.store import store_at  # noqa: PLC0415
 
     destroy_draw_key(
@@ -233,7 +233,7 @@ def _forget(release_id: str, policy_file: Path | None, project: Path | None) -> 
 
 def _given_up(book: Ledger, beginning: str, policy_file: Path | None, project: Path | None) -> str | None:
     """Remove the key of a draw that the ledger does not know; return its id, None if there is none."""
-    from anon_pipeline.publish.orphan_draws import give_up_unbooked  # noqa: PLC0415
+    from anon_pipeline.publish.draws.orphan_draws import give_up_unbooked  # noqa: PLC0415
 
     return give_up_unbooked(book, locations_of(policy_file or Path("policy.yaml"), project), beginning)
 

@@ -22,8 +22,8 @@ def profile(data: Path, *, as_json: bool, json_file: Path | None, html_file: Pat
 
     DATA is a table's file, or a YAML file with the section source of a policy.
     """
-    from anon_pipeline.profile import output  # noqa: PLC0415
-    from anon_pipeline.profile.profile_table import profile_file  # noqa: PLC0415
+    from anon_pipeline.draft.profile import output  # noqa: PLC0415
+    from anon_pipeline.draft.profile.profile_table import profile_file  # noqa: PLC0415
 
     found, _ = profile_file(data)
     if as_json:

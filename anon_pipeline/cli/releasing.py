@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from anon_pipeline.base.errors import GateRefused, InfeasibleError
     from anon_pipeline.gate import GateReport
     from anon_pipeline.publish import Published
-    from anon_pipeline.publish.archive import VaultArchive
+    from anon_pipeline.publish.accounting.archive import VaultArchive
 
 
 @click.command()
@@ -164,7 +164,7 @@ def _publish(ctx: click.Context, asked: Asked, options: Mapping[str, Any]) -> Pu
 
 
 def _make(asked: Asked, progress: Progress, reported: Callable[[bytes], None] | None) -> Published:
-    from anon_pipeline.release import make_release  # noqa: PLC0415
+    from anon_pipeline.publish.whole_chain import make_release  # noqa: PLC0415
 
     return make_release(
         asked.policy,
@@ -226,7 +226,7 @@ def _archive(asked: Asked) -> VaultArchive | None:
     """Return what keeps the memory of what was published, and warn if it is not encrypted."""
     if asked.policy.record_key is None:
         return None
-    from anon_pipeline.publish.archive import VaultArchive  # noqa: PLC0415
+    from anon_pipeline.publish.accounting.archive import VaultArchive  # noqa: PLC0415
     from anon_pipeline.vault.keys import keys_from  # noqa: PLC0415
 
     if keys_from().current is None:

@@ -54,8 +54,8 @@ def report(  # noqa: PLR0913 - the options of a command
     """
     from anon_pipeline.base.errors import InputError, private_stage  # noqa: PLC0415
     from anon_pipeline.publish.internal_report import internal_report_of  # noqa: PLC0415
-    from anon_pipeline.publish.verify import Against, verified_table  # noqa: PLC0415
-    from anon_pipeline.publish.verify_policy import policy_of_release, whole_policy  # noqa: PLC0415
+    from anon_pipeline.publish.verify.verify import Against, verified_table  # noqa: PLC0415
+    from anon_pipeline.publish.verify.verify_policy import policy_of_release, whole_policy  # noqa: PLC0415
     from anon_pipeline.report import public_report  # noqa: PLC0415
 
     given, locations = None, None

@@ -89,7 +89,7 @@ def refusal_document(asked: Asked, refused: AnonPipelineError) -> dict[str, Any]
 def count_earlier(policy: Policy, written: Published) -> int:
     """Count the files of the release before that lie beside the new one; 0 where the folder is unreadable."""
     from anon_pipeline.publish.release_files import limits_of  # noqa: PLC0415
-    from anon_pipeline.publish.stray_files import count_stray_files  # noqa: PLC0415
+    from anon_pipeline.publish.verify.stray_files import count_stray_files  # noqa: PLC0415
 
     most = limits_of(policy).file_bytes
     with suppress(OSError):
@@ -121,7 +121,7 @@ def print_cost(asked: Asked, *, refused: bool = False) -> None:
 def _cost(asked: Asked, *, refused: bool = False) -> str | None:
     """Say what the release has cost; a ledger that cannot be read now is no reason to fail."""
     from anon_pipeline.base.errors import AnonPipelineError  # noqa: PLC0415
-    from anon_pipeline.publish.accounts import describe_cost  # noqa: PLC0415
+    from anon_pipeline.publish.accounting.accounts import describe_cost  # noqa: PLC0415
 
     with suppress(AnonPipelineError):
         return describe_cost(asked.policy, asked.locations, partition=asked.partition, refused=refused)

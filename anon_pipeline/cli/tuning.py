@@ -127,7 +127,7 @@ def _tune(policy: Policy, policy_file: Path, options: dict[str, Any]) -> Tuning:
 
 def _remaining_epsilon(policy: Policy, locations: Locations, options: dict[str, Any]) -> float:
     """Return the ε that the policy's budget has left, and say so where that is less than its ε."""
-    from anon_pipeline.publish.accounts import remaining_epsilon  # noqa: PLC0415
+    from anon_pipeline.publish.accounting.accounts import remaining_epsilon  # noqa: PLC0415
 
     left = remaining_epsilon(policy, locations, partition=options["partition"])
     if left is None:

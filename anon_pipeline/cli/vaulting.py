@@ -228,7 +228,7 @@ def new_people(policy_file: Path, project: Path | None, allow_outside: bool, as_
     """
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
-    from anon_pipeline.publish.archive import VaultArchive  # noqa: PLC0415
+    from anon_pipeline.publish.accounting.archive import VaultArchive  # noqa: PLC0415
 
     policy = load_policy(policy_file, retired=True)
     if policy.record_key is None:

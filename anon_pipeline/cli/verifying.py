@@ -23,8 +23,8 @@ from anon_pipeline.cli.shared import echo_json, print_report, print_table
 
 if TYPE_CHECKING:
     from anon_pipeline.policy import Policy
-    from anon_pipeline.publish.unverifiable_leaves import Unverified
-    from anon_pipeline.publish.verify import Verification
+    from anon_pipeline.publish.verify.unverifiable_leaves import Unverified
+    from anon_pipeline.publish.verify.verify import Verification
 
 
 @click.command()
@@ -56,8 +56,8 @@ def verify(
     """
     from anon_pipeline.base.errors import private_stage  # noqa: PLC0415
     from anon_pipeline.gate import Status  # noqa: PLC0415
-    from anon_pipeline.publish.signatures import read_public_key  # noqa: PLC0415
-    from anon_pipeline.publish.verify import Against, verify_in_detail  # noqa: PLC0415
+    from anon_pipeline.publish.manifest.signatures import read_public_key  # noqa: PLC0415
+    from anon_pipeline.publish.verify.verify import Against, verify_in_detail  # noqa: PLC0415
 
     key = None if public_key is None else read_public_key(public_key)
     against = Against(key=key)
@@ -91,8 +91,8 @@ def _policy(file: Path, release: Path) -> Policy:
     """Read the policy of a release; one that needs a plugin that is not here is refused for that reason."""
     from anon_pipeline.base.errors import PolicyError  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
-    from anon_pipeline.publish.extensions import absent  # noqa: PLC0415
-    from anon_pipeline.publish.manifest import MANIFEST  # noqa: PLC0415
+    from anon_pipeline.publish.manifest.extensions import absent  # noqa: PLC0415
+    from anon_pipeline.publish.manifest.manifest import MANIFEST  # noqa: PLC0415
     from anon_pipeline.publish.release_files import manifest_of  # noqa: PLC0415
 
     try:
@@ -139,7 +139,7 @@ def _print_unverified(leaves: Iterable[Unverified], recorded: Sequence[str]) -> 
 
 def _recorded_limits(release: Path) -> list[str]:
     """Return the names of the limits whose verdicts a manifest has, in its order."""
-    from anon_pipeline.publish.manifest import MANIFEST  # noqa: PLC0415
+    from anon_pipeline.publish.manifest.manifest import MANIFEST  # noqa: PLC0415
     from anon_pipeline.publish.release_files import manifest_of  # noqa: PLC0415
 
     document = manifest_of(release / MANIFEST if release.is_dir() else release)
@@ -168,7 +168,7 @@ def keygen(file: Path, as_json: bool) -> None:
 
     FILE is the private key (readable only by its owner), FILE.pub the public one.
     """
-    from anon_pipeline.publish.signatures import write_keys  # noqa: PLC0415
+    from anon_pipeline.publish.manifest.signatures import write_keys  # noqa: PLC0415
 
     public = write_keys(file)
     if as_json:

@@ -24,8 +24,8 @@ def warmup(policy_files: tuple[Path, ...], as_json: bool) -> None:
     Example:
       anon-pipeline warmup policy.yaml
     """
+    from anon_pipeline.cli.warmup_releases import warm_up  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
-    from anon_pipeline.warming import warm_up  # noqa: PLC0415
 
     policies = [load_policy(file) for file in policy_files]
     with Progress() as progress:

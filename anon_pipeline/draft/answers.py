@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from anon_pipeline.profile.look import Look
-from anon_pipeline.profile.name_hints import find_hint
-from anon_pipeline.profile.proposals import Proposal, Sure, propose_dropping
-from anon_pipeline.profile.roles import doubts, propose_noise, propose_quasi, propose_sensitive
+from anon_pipeline.catalog.detectors.name_hints import find_hint
+from anon_pipeline.draft.profile.look import Look
+from anon_pipeline.draft.profile.proposals import Proposal, Sure, propose_dropping
+from anon_pipeline.draft.profile.roles import doubts, propose_noise, propose_quasi, propose_sensitive
 
 _SAID = "whoever ran init said so"
 _TAKEN = "whoever ran init took it as proposed"

@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from anon_pipeline.draft.profile.look import Kind, Seen
+from anon_pipeline.draft.profile.profile_table import Profile
+from anon_pipeline.draft.profile.proposals import Proposal
 from anon_pipeline.policy.columns import Generalize, Perturb, Sensitive
 from anon_pipeline.policy.hierarchies import hierarchy_kind
 from anon_pipeline.policy.locations import PRIVATE
 from anon_pipeline.policy.recoding import LDiversity
-from anon_pipeline.profile.look import Kind, Seen
-from anon_pipeline.profile.profile_table import Profile
-from anon_pipeline.profile.proposals import Proposal
 
 USUAL_K, SMALL_K, SMALL_TABLE = 10, 5, 1_000
 """Records in the smallest class; in tables of fewer records than the last."""

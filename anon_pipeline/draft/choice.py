@@ -13,17 +13,17 @@ import pandas as pd
 
 from anon_pipeline.base.errors import InputError, private_stage
 from anon_pipeline.base.observer import Observer, Step, ignore
+from anon_pipeline.catalog.detectors.name_hints import hint_rank
 from anon_pipeline.draft.attributes import Chosen, Place, attributes_of, table_files, usual_choice
 from anon_pipeline.draft.private_files import write_table
+from anon_pipeline.draft.profile.profile_table import Profile
+from anon_pipeline.draft.profile.proposals import Proposal, Sure, drop_instead
+from anon_pipeline.draft.profile.questions import LEFT_OUT
+from anon_pipeline.draft.profile.separation import sampled_rows
 from anon_pipeline.draft.rehearsal import Rehearsal, rehearse
 from anon_pipeline.policy.columns import Generalize, Sensitive
 from anon_pipeline.policy.load import policy_from
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.profile.name_hints import hint_rank
-from anon_pipeline.profile.profile_table import Profile
-from anon_pipeline.profile.proposals import Proposal, Sure, drop_instead
-from anon_pipeline.profile.questions import LEFT_OUT
-from anon_pipeline.profile.separation import sampled_rows
 from anon_pipeline.tuning.choose import USEFUL
 from anon_pipeline.tuning.grid import Grid
 from anon_pipeline.tuning.tune import tune_confined

@@ -23,9 +23,9 @@ from anon_pipeline.draft.private_files import (
     refuse_other_tables,
     write_table,
 )
+from anon_pipeline.draft.profile.profile_table import Profile, profile_file
+from anon_pipeline.draft.profile.proposals import Proposal
 from anon_pipeline.draft.rehearsal import describe
-from anon_pipeline.profile.profile_table import Profile, profile_file
-from anon_pipeline.profile.proposals import Proposal
 
 
 @dataclass(frozen=True, slots=True, eq=False)

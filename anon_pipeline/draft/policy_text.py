@@ -13,10 +13,10 @@ import yaml
 
 from anon_pipeline.draft.attributes import Place, attributes_of, limited_columns, table_files
 from anon_pipeline.draft.choice import Fitted
+from anon_pipeline.draft.profile.profile_table import Profile
 from anon_pipeline.policy.columns import Sensitive
 from anon_pipeline.policy.load import parse_policy
 from anon_pipeline.policy.model import TYPE
-from anon_pipeline.profile.profile_table import Profile
 from anon_pipeline.tuning.results import DROWNED
 
 _WIDTH = 110

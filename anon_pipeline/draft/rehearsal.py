@@ -17,7 +17,7 @@ from anon_pipeline.base.errors import GateRefused, InfeasibleError, InputError
 from anon_pipeline.limits.table import next_step
 from anon_pipeline.limits.verdicts import Status
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.release import anonymize
+from anon_pipeline.publish.whole_chain import anonymize
 from anon_pipeline.report.words import share_in_words, silent_columns
 from anon_pipeline.tuning.results import DROWNED
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.order import count_different, different_values
 from anon_pipeline.base.values import text_codes
-from anon_pipeline.detectors.identifying_names import birth_part, is_vague, telling_name
-from anon_pipeline.detectors.identifying_values import looks_like, may_be
+from anon_pipeline.catalog.detectors.identifying_names import birth_part, is_vague, telling_name
+from anon_pipeline.catalog.detectors.identifying_values import looks_like, may_be
 from anon_pipeline.encode.categories import category_noises
 from anon_pipeline.encode.codes import PERSON
 from anon_pipeline.perturb.category_law import keep_probabilities

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from anon_pipeline.detectors import DETECTORS
-from anon_pipeline.detectors.patterns import matches
-from anon_pipeline.detectors.safe_harbor_texts import (
+from anon_pipeline.catalog.detectors import DETECTORS
+from anon_pipeline.catalog.detectors.patterns import matches
+from anon_pipeline.catalog.detectors.safe_harbor_texts import (
     MORE_THAN_YEARS,
     OTHER_IDENTIFIERS,
     are_days,

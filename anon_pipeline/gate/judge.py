@@ -13,7 +13,6 @@ from anon_pipeline.base.errors import InputError, is_named
 from anon_pipeline.base.threads import side_by_side
 from anon_pipeline.evidence.evidence import evidence_from
 from anon_pipeline.evidence.value_order import with_numbered_classes
-from anon_pipeline.facts.records import Facts
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.limit import Demand
 from anon_pipeline.limits.table import demands, limits_of
@@ -21,6 +20,7 @@ from anon_pipeline.limits.verdicts import GateReport, Status, Verdict
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.sections import LIMIT_KEYS
 from anon_pipeline.sources.population import Population
+from anon_pipeline.stages.facts.records import Facts
 from anon_pipeline.stages.history.memory import Memory
 from anon_pipeline.stages.lineage import Descent
 

@@ -24,7 +24,7 @@ class Event:
     release_id: 32 hexadecimal digits, drawn when the release is opened.
     at: ISO 8601 in UTC with microseconds; never before that of the event before.
     data_digest: of the table; None while nothing may be written yet. Of ``drawn``: the draw's commitment, see
-        `publish.draw_keys.Draw`; None where the noise was drawn before this ledger learned of it.
+        `publish.draws.draw_keys.Draw`; None where the noise was drawn before this ledger learned of it.
     epsilon: what the release spends, as decimal text or as a fraction (``2/3``); ``0`` without fresh noise.
     owner: host/process/run.
     prev: hash of the event before.

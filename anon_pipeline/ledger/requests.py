@@ -78,7 +78,7 @@ def refuse_another(state: State, asked: Asked) -> None:
     """Refuse to write what was withdrawn, closed, or opened for something else.
 
     Where there is noise, another policy is something else, whatever of it has changed: an author who may
-    move a limit after looking at a refusal can choose what is accepted. It is the rule of `publish.drawing`.
+    move a limit after looking at a refusal can choose what is accepted. It is the rule of `publish.draws`.
 
     Raises:
         GateRefused: naming what differs.

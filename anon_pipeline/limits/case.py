@@ -20,11 +20,11 @@ from anon_pipeline.evidence.expectation import DrawingTable
 from anon_pipeline.evidence.identifying_columns import utc_today
 from anon_pipeline.evidence.known_attack import KnownAttack, KnownTable, known_attack, known_table
 from anon_pipeline.evidence.population_risk import sampled_risk
-from anon_pipeline.facts.records import Facts
 from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.population import PopulationRisk
 from anon_pipeline.sources.population import Population
+from anon_pipeline.stages.facts.records import Facts
 from anon_pipeline.stages.history.cross_release import history
 from anon_pipeline.stages.history.memory import Memory, class_texts
 from anon_pipeline.stages.history.sticky import recall

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from anon_pipeline.catalog.detectors.forms import holds_days
+from anon_pipeline.catalog.detectors.name_hints import find_hint
 from anon_pipeline.evidence import homogeneous_values
-from anon_pipeline.facts.records import KAnonymizedFacts
 from anon_pipeline.limits import usual
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.known_columns import KNOWN_COLUMNS
@@ -13,8 +14,7 @@ from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit
 from anon_pipeline.limits.traits import Judged, Published, Words
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.profile.forms import holds_days
-from anon_pipeline.profile.name_hints import find_hint
+from anon_pipeline.stages.facts.records import KAnonymizedFacts
 
 _ROUNDING = 1e-12  # of a share
 _DIVERSE = "set gate.l_diversity (kind: entropy) or gate.t_closeness of the column, or take a larger k."

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from anon_pipeline.base.audience import FILE, Audience, Number, Source
-from anon_pipeline.facts.records import COUNTED
 from anon_pipeline.limits.case import MISSING, Case, Need
 from anon_pipeline.limits.contradiction import contradiction
 from anon_pipeline.limits.forecast import Foreseen
 from anon_pipeline.limits.traits import Forecast, Judged, Published, Words
 from anon_pipeline.limits.verdicts import Status, Verdict, band_of
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.stages.facts.records import COUNTED
 
 Demanded = Mapping[str, Any]
 """What a policy demands by one kind of limit: by column or part, ``""`` where it has none."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from anon_pipeline.detectors.identifying_names import telling_name
+from anon_pipeline.catalog.detectors.identifying_names import telling_name
 from anon_pipeline.evidence.identifying_columns import identifying_columns
 from anon_pipeline.evidence.listing_labels import labeled_columns
 from anon_pipeline.evidence.measures import require_originals
 from anon_pipeline.evidence.rare_values import rare_texts, rare_together, rare_values
 from anon_pipeline.evidence.released_columns import doubtful_columns, shown_columns
-from anon_pipeline.facts.records import DeidentifiedFacts
 from anon_pipeline.hierarchy import TOP
 from anon_pipeline.limits import usual
 from anon_pipeline.limits.case import Case
@@ -17,6 +16,7 @@ from anon_pipeline.limits.traits import Forecast, Judged, Published, Words
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.singling_out import LARGEST_SET
+from anon_pipeline.stages.facts.records import DeidentifiedFacts
 
 
 def _judge_released_identifiers(case: Case, demand: Demand) -> Verdict:

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from anon_pipeline.encode.codes import PRIVATE
 from anon_pipeline.evidence.measures import require_originals
-from anon_pipeline.facts.origin import broken_origin
-from anon_pipeline.facts.records import RawFacts
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit
 from anon_pipeline.limits.traits import Forecast, Judged, Published, Words
@@ -15,6 +13,8 @@ from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.repeated_combinations import FEWEST_COLUMNS
 from anon_pipeline.stages.contracts.stages import broken_contract, release_contract
+from anon_pipeline.stages.facts.origin import broken_origin
+from anon_pipeline.stages.facts.records import RawFacts
 
 
 def _holds(demand: Demand, problems: Iterable[str]) -> Verdict:

@@ -24,10 +24,10 @@ from anon_pipeline.orchestration.vault import (
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy.contradictions import refuse_contradictions
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.publish.booking import release_id_in
-from anon_pipeline.publish.drawing import Opening
-from anon_pipeline.publish.pre_draw_checks import refuse_before_drawing
-from anon_pipeline.publish.preconditions import refuse_what_cannot_be_published
+from anon_pipeline.publish.accounting.booking import release_id_in
+from anon_pipeline.publish.draws.drawing import Opening
+from anon_pipeline.publish.draws.pre_draw_checks import refuse_before_drawing
+from anon_pipeline.publish.draws.preconditions import refuse_what_cannot_be_published
 from anon_pipeline.sources import read_source
 from anon_pipeline.stages import pipeline
 from anon_pipeline.stages.deidentify import hashing_key

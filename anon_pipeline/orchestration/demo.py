@@ -17,7 +17,7 @@ from anon_pipeline.orchestration.names import release_job
 from anon_pipeline.orchestration.resources import FOLDERS, Folders
 from anon_pipeline.policy import parse_policy
 from anon_pipeline.policy.templates import template
-from anon_pipeline.publish.manifest import MANIFEST
+from anon_pipeline.publish.manifest.manifest import MANIFEST
 from anon_pipeline.publish.writer import read_manifest
 from anon_pipeline.vault.git_ignore import ignore_vault
 from anon_pipeline.vault.names import measured_name

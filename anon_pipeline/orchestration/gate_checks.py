@@ -23,7 +23,7 @@ from anon_pipeline.orchestration.partitions import partitions_of
 from anon_pipeline.orchestration.stage import StageRun, stage_key
 from anon_pipeline.orchestration.vault import measured_in, published_before
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.publish.booking import release_id_in
+from anon_pipeline.publish.accounting.booking import release_id_in
 from anon_pipeline.publish.judgment import refuse_unless_passed
 from anon_pipeline.sources.population import Population, read_population
 from anon_pipeline.stages.history.memory import Memory

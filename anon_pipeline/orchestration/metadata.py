@@ -6,13 +6,13 @@ from typing import Any
 import dagster as dg
 
 from anon_pipeline.base.audience import Audience
-from anon_pipeline.facts.audience import stage_seen_by
-from anon_pipeline.facts.fact_rules import is_digest
 from anon_pipeline.gate import GateReport, Status, Verdict
 from anon_pipeline.limits.table import demanded_by, next_step
 from anon_pipeline.orchestration.names import check_page
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.report import SizeBin
+from anon_pipeline.stages.facts.audience import stage_seen_by
+from anon_pipeline.stages.facts.fact_rules import is_digest
 
 _BAR = 6  # blocks of the longest bar: as many as Dagster's table of metadata has room for
 _BEGIN = 16  # digits of a digest, as in the names of released files

@@ -14,7 +14,7 @@ from anon_pipeline.orchestration.upstream import upstream_keys
 from anon_pipeline.orchestration.vault import location_of
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.publish.booking import Booking, booking
+from anon_pipeline.publish.accounting.booking import Booking, booking
 from anon_pipeline.stages.lineage import Where
 from anon_pipeline.stages.private import STAGES
 

@@ -15,8 +15,8 @@ from anon_pipeline.base.errors import InputError, error_words, private_stage
 from anon_pipeline.orchestration.failures import as_failure
 from anon_pipeline.policy.locations import Locations, plain_vault
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.publish.archive import VaultArchive
-from anon_pipeline.publish.draw_keys import Draws, draws_of
+from anon_pipeline.publish.accounting.archive import VaultArchive
+from anon_pipeline.publish.draws.draw_keys import Draws, draws_of
 from anon_pipeline.publish.measurements import Measured, measured_of
 from anon_pipeline.publish.post_rename_errors import NOT_AGAIN
 from anon_pipeline.stages.history.memory import Memory

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
+from anon_pipeline.catalog.detectors.identifying_names import birth_part
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
-from anon_pipeline.detectors.identifying_names import birth_part
 from anon_pipeline.policy.columns import Identifier, Insensitive, PerturbCategories, Sensitive
 from anon_pipeline.policy.fields import Plain, Real, Reason, Strict
 from anon_pipeline.policy.marks import AFTER, SHOWN

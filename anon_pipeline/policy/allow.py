@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from anon_pipeline.detectors import NAMES
+from anon_pipeline.catalog.detectors import NAMES
 from anon_pipeline.policy.fields import Reason, Strict
 from anon_pipeline.policy.frozen_mapping import FrozenMapping, Keyed
 from anon_pipeline.policy.marks import LATER, SHOWN

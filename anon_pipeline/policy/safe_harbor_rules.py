@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from anon_pipeline.catalog.detectors.safe_harbor_names import Holds, held_by_name, per_year, says_age
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
-from anon_pipeline.detectors.safe_harbor_names import Holds, held_by_name, per_year, says_age
 from anon_pipeline.policy.columns import Identifier, Perturb
 from anon_pipeline.policy.model import Policy
 

@@ -32,9 +32,9 @@ from anon_pipeline.policy.load import load_policy
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.walks import Named, named_paths
 from anon_pipeline.publish.bundle_text import LEDGER, POLICY, README, RELEASE, VERSIONS, readme, versions
-from anon_pipeline.publish.manifest import BESIDE, MANIFEST
+from anon_pipeline.publish.manifest.manifest import BESIDE, MANIFEST
 from anon_pipeline.publish.release_files import is_file_beside, limits_of, manifest_of, read_bytes
-from anon_pipeline.publish.verify import Against, verify_release
+from anon_pipeline.publish.verify.verify import Against, verify_release
 
 _DATE = (1980, 1, 1, 0, 0, 0)  # the first that a ZIP file can say
 _OWN = {README, LEDGER, POLICY, VERSIONS, RELEASE}

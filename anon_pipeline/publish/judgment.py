@@ -14,7 +14,7 @@ from anon_pipeline.encode.codes import RECORD
 from anon_pipeline.gate import GateReport, evaluate
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.file_formats import column_types, file_types, from_bytes, to_bytes
-from anon_pipeline.publish.manifest import ReleaseFile
+from anon_pipeline.publish.manifest.manifest import ReleaseFile
 from anon_pipeline.publish.writer import data_file
 from anon_pipeline.sources.population import Population
 from anon_pipeline.stages.history.memory import Memory

@@ -15,13 +15,13 @@ from typing import Any
 
 from anon_pipeline.base.audience import Audience
 from anon_pipeline.base.errors import InputError, error_words
-from anon_pipeline.facts.audience import facts_seen_by
-from anon_pipeline.facts.check import checked_facts
-from anon_pipeline.facts.records import Facts
 from anon_pipeline.gate import GateReport, Status, Verdict
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.report import Exact
+from anon_pipeline.stages.facts.audience import facts_seen_by
+from anon_pipeline.stages.facts.check import checked_facts
+from anon_pipeline.stages.facts.records import Facts
 from anon_pipeline.vault.artifacts import Vault
 from anon_pipeline.vault.keys import keys_from
 from anon_pipeline.vault.names import measured_name

@@ -7,8 +7,8 @@ from textwrap import fill
 from typing import Any
 
 from anon_pipeline.ledger.chain import Event
-from anon_pipeline.publish.manifest import BESIDE
-from anon_pipeline.publish.old_warnings import warnings_for
+from anon_pipeline.publish.manifest.manifest import BESIDE
+from anon_pipeline.publish.verify.old_warnings import warnings_for
 
 _WIDTH = 100
 _TO_DO = (

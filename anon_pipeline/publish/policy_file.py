@@ -19,9 +19,9 @@ from anon_pipeline.gate import Verdict
 from anon_pipeline.policy.files import Limits
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.public import PublicPolicy, differs, public_document, public_policy
-from anon_pipeline.publish.manifest import BESIDE
+from anon_pipeline.publish.manifest.manifest import BESIDE
 from anon_pipeline.publish.release_files import is_file_beside, parsed_json, read_bytes
-from anon_pipeline.publish.verify_files import malformed_parts, unmeasured_verdict, verdict_on
+from anon_pipeline.publish.verify.verify_files import malformed_parts, unmeasured_verdict, verdict_on
 
 PART = "policy"
 """Key of a manifest, and name of the verdict on the file."""

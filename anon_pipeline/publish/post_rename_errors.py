@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from anon_pipeline.base.errors import AnonPipelineError, InputError, PublishError
-from anon_pipeline.facts.records import Facts, PerturbedFacts
 from anon_pipeline.ledger import Ledger
 from anon_pipeline.publish.writer import read_manifest
+from anon_pipeline.stages.facts.records import Facts, PerturbedFacts
 
 NOT_AGAIN = "Do not run the release again because of this: a run draws new noise, and costs its ε again."
 """For errors that come after a release was published."""

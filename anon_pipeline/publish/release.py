@@ -18,25 +18,25 @@ from anon_pipeline.base.canonical import canonical_form
 from anon_pipeline.base.errors import GateRefused
 from anon_pipeline.base.threads import side_by_side
 from anon_pipeline.encode.codes import RECORD
-from anon_pipeline.facts.check import checked_facts
 from anon_pipeline.gate import GateReport
 from anon_pipeline.ledger import exact_text
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.publish.acknowledgement_dates import refuse_lapsed
-from anon_pipeline.publish.booking import Booking, booking, epsilon_in, with_release_id
-from anon_pipeline.publish.delivery import deliver_published
+from anon_pipeline.publish.accounting.booking import Booking, booking, epsilon_in, with_release_id
+from anon_pipeline.publish.deliver.delivery import deliver_published
 from anon_pipeline.publish.destination import refuse_private_place
-from anon_pipeline.publish.draw_keys import Draws
-from anon_pipeline.publish.drawing import forget_published
+from anon_pipeline.publish.draws.draw_keys import Draws
+from anon_pipeline.publish.draws.drawing import forget_published
 from anon_pipeline.publish.judgment import Judged, judge, refuse_unless_passed
-from anon_pipeline.publish.manifest import MANIFEST, manifest
+from anon_pipeline.publish.manifest.acknowledgement_dates import refuse_lapsed
+from anon_pipeline.publish.manifest.manifest import MANIFEST, manifest
+from anon_pipeline.publish.manifest.signatures import signing_key
 from anon_pipeline.publish.measurements import Measured
 from anon_pipeline.publish.policy_file import policy_bytes
-from anon_pipeline.publish.signatures import signing_key
 from anon_pipeline.publish.writer import Page, prepare, write_release
 from anon_pipeline.report import public_report
 from anon_pipeline.sources.population import read_population
+from anon_pipeline.stages.facts.check import checked_facts
 from anon_pipeline.stages.history.archive import Archive, refuse_unless_archived
 from anon_pipeline.stages.history.memory import Memory, Past, remember
 from anon_pipeline.stages.history.sticky import spent_since

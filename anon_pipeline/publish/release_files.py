@@ -20,7 +20,7 @@ from anon_pipeline.catalog.releases import format_of
 from anon_pipeline.policy.files import Limits
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.file_formats import from_bytes, read_release, schema_of
-from anon_pipeline.publish.manifest import MANIFEST
+from anon_pipeline.publish.manifest.manifest import MANIFEST
 
 VERSIONS = (1, 2)
 """Of manifests that can be read."""

@@ -26,8 +26,8 @@ from anon_pipeline.base.size_bounds import MANIFEST_BYTES, read_small
 from anon_pipeline.catalog.releases import RELEASE_FORMATS
 from anon_pipeline.publish.destination import nearest_folder
 from anon_pipeline.publish.lock import hold_folder, refuse_strange
-from anon_pipeline.publish.manifest import BESIDE, MANIFEST, ReleaseFile
-from anon_pipeline.publish.signatures import sign
+from anon_pipeline.publish.manifest.manifest import BESIDE, MANIFEST, ReleaseFile
+from anon_pipeline.publish.manifest.signatures import sign
 
 Page = Callable[[Mapping[str, Any]], bytes]
 """Makes the report (HTML) of the manifest that is about to be written."""

@@ -11,14 +11,14 @@ import pandas as pd
 from anon_pipeline.base.audience import Audience
 from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.facts.audience import facts_seen_by
-from anon_pipeline.facts.check import checked_facts
-from anon_pipeline.facts.fields import PUBLIC_FIELDS
-from anon_pipeline.facts.records import Facts
 from anon_pipeline.gate import GateReport
 from anon_pipeline.limits.table import limit_of
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.report.columns import discernibility
+from anon_pipeline.stages.facts.audience import facts_seen_by
+from anon_pipeline.stages.facts.check import checked_facts
+from anon_pipeline.stages.facts.fields import PUBLIC_FIELDS
+from anon_pipeline.stages.facts.records import Facts
 from anon_pipeline.stages.private import STAGES
 
 

@@ -8,13 +8,13 @@ from typing import Any
 import yaml
 
 from anon_pipeline.evidence.evidence import Evidence
-from anon_pipeline.facts.records import Facts
 from anon_pipeline.gate import GateReport, Verdict
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.meanings import limits_nothing
 from anon_pipeline.limits.table import demanded_by, demands, limit_meaning, limit_of
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.walks import public_fields
+from anon_pipeline.stages.facts.records import Facts
 
 _NOISE = {
     "mechanism": "mechanism",

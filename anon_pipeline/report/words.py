@@ -18,10 +18,10 @@ from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
 from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.encode.grids import epsilon_shares, noises
-from anon_pipeline.facts.records import Facts
 from anon_pipeline.perturb.mechanisms import Noise, scales, sensitivities
 from anon_pipeline.policy.hierarchies import hierarchy_kind
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.stages.facts.records import Facts
 
 _HIDDEN = "hidden"
 _BY_CLASS = {

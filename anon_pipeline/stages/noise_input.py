@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.canonical import Canonical
 from anon_pipeline.encode.codes import CLASS, RECORD
-from anon_pipeline.facts.records import Facts, KAnonymizedFacts
+from anon_pipeline.stages.facts.records import Facts, KAnonymizedFacts
 from anon_pipeline.stages.history.sticky import Recalled
 
 

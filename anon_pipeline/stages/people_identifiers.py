@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from anon_pipeline.base.values import WrittenColumns, arrow_codes
-from anon_pipeline.detectors.identifying_names import is_number_name, telling_name
+from anon_pipeline.catalog.detectors.identifying_names import is_number_name, telling_name
 from anon_pipeline.evidence.identifier_values import words_of
 from anon_pipeline.evidence.released_columns import MANY
 from anon_pipeline.policy.model import Policy

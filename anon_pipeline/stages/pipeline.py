@@ -33,13 +33,6 @@ from anon_pipeline.evidence.listing_labels import listing_labels
 from anon_pipeline.evidence.measures import class_limits, confident_originals
 from anon_pipeline.evidence.released_columns import following_columns
 from anon_pipeline.evidence.told_originals import told_originals
-from anon_pipeline.facts.records import (
-    DeidentifiedFacts,
-    PerturbedFacts,
-    RawFacts,
-    ShuffledFacts,
-    SuppressedFacts,
-)
 from anon_pipeline.perturb.entropy import Entropy, distinct_ids
 from anon_pipeline.perturb.keys import Words, fresh_key
 from anon_pipeline.policy.model import Policy
@@ -48,6 +41,13 @@ from anon_pipeline.risk.suppression import suppress_unconfident
 from anon_pipeline.sources.value_maps import value_map_digests
 from anon_pipeline.stages.coarsen import coarsen
 from anon_pipeline.stages.deidentify import deidentify, identifier_facts
+from anon_pipeline.stages.facts.records import (
+    DeidentifiedFacts,
+    PerturbedFacts,
+    RawFacts,
+    ShuffledFacts,
+    SuppressedFacts,
+)
 from anon_pipeline.stages.history.memory import Memory
 from anon_pipeline.stages.history.sticky import composition, epsilon_to_book, sticky_noise
 from anon_pipeline.stages.input_check import accepted_input, with_later_problems

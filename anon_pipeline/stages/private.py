@@ -12,10 +12,10 @@ import pandas as pd
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.observer import Observer, ignore
-from anon_pipeline.facts.records import StageFacts, with_facts
 from anon_pipeline.perturb.entropy import Entropy
 from anon_pipeline.perturb.keys import NoiseKey
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.stages.facts.records import StageFacts, with_facts
 from anon_pipeline.stages.history.memory import Memory
 from anon_pipeline.stages.lineage import STAGES as STAGES  # noqa: PLC0414 - for those who import it from here
 from anon_pipeline.stages.lineage import Lineage, Where
@@ -36,7 +36,7 @@ class Drawn:
 Opens = Callable[[Fraction, str], Drawn]
 """Called before there is noise, with the ε to be spent and the digest of all that the noise is added to.
 
-Finds or makes the draw, see `publish.draw_keys`, or raises.
+Finds or makes the draw, see `publish.draws.draw_keys`, or raises.
 """
 
 

@@ -15,11 +15,11 @@ from anon_pipeline.base.observer import Observer, ignore
 from anon_pipeline.catalog.class_limits import L_DIVERSITY, T_CLOSENESS
 from anon_pipeline.encode.codes import PERSON, Coded, code_sensitive, label_codes
 from anon_pipeline.evidence.evidence import people_in
-from anon_pipeline.facts.origin import hierarchy_digests
-from anon_pipeline.facts.records import KAnonymizedFacts
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.recode import Constraints, Diversity, Recoding, SensitiveLimit, Task, by_record
 from anon_pipeline.risk.people import count_people
+from anon_pipeline.stages.facts.origin import hierarchy_digests
+from anon_pipeline.stages.facts.records import KAnonymizedFacts
 
 
 class Limited(NamedTuple):

@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from anon_pipeline.base.errors import InputError, error_words, may_pass
-from anon_pipeline.facts.check import checked_facts
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.stages.facts.check import checked_facts
 from anon_pipeline.stages.lineage import Where, broken_table, from_json, to_json
 from anon_pipeline.stages.private import Staged
 from anon_pipeline.vault.artifacts import Vault

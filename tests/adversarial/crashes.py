@@ -34,8 +34,8 @@ from anon_pipeline.ledger import ledger_at
 from anon_pipeline.ledger.budget import State, release_states
 from anon_pipeline.orchestration.vault import VaultIOManager, retain_by_policy
 from anon_pipeline.policy import policy_from
-from anon_pipeline.publish.archive import VaultArchive
-from anon_pipeline.publish.booking import release_id_in
+from anon_pipeline.publish.accounting.archive import VaultArchive
+from anon_pipeline.publish.accounting.booking import release_id_in
 from anon_pipeline.publish.writer import read_manifest
 from anon_pipeline.stages.private import STAGES, Staged
 from anon_pipeline.stages.vault_tables import write_staged

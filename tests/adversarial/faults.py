@@ -26,7 +26,7 @@ from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.disk import Disk, use_disk
 from anon_pipeline.base.errors import PublishError
 from anon_pipeline.publish.file_formats import from_bytes, to_bytes
-from anon_pipeline.publish.manifest import ReleaseFile
+from anon_pipeline.publish.manifest.manifest import ReleaseFile
 from anon_pipeline.publish.writer import data_file, write_release
 from anon_pipeline.stages.private import Staged
 from anon_pipeline.stages.vault_tables import read_staged, write_staged

@@ -22,7 +22,7 @@ from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.disk import Disk, use_disk
 from anon_pipeline.publish import lock
 from anon_pipeline.publish.file_formats import from_bytes
-from anon_pipeline.publish.manifest import MANIFEST
+from anon_pipeline.publish.manifest.manifest import MANIFEST
 from anon_pipeline.publish.writer import read_manifest
 from tests.forked import killed
 

@@ -30,14 +30,16 @@ from anon_pipeline.hierarchy.level_of_text import broken_levels
 from anon_pipeline.policy import Policy, load_policy
 from anon_pipeline.policy.public import public_policy
 from anon_pipeline.policy.version_1 import making_1
-from anon_pipeline.publish import manifest_facts, policy_file, verify, verify_files, version_1
-from anon_pipeline.publish.balance import count_seen
+from anon_pipeline.publish import policy_file
 from anon_pipeline.publish.file_formats import from_bytes, read_release
-from anon_pipeline.publish.manifest import MANIFEST
-from anon_pipeline.publish.public_verdicts import evaluate_in_part
+from anon_pipeline.publish.manifest.manifest import MANIFEST
 from anon_pipeline.publish.release_files import Read, readings
-from anon_pipeline.publish.verify import Against, verify_in_detail, verify_release
-from anon_pipeline.publish.versions import Rules
+from anon_pipeline.publish.verify import manifest_facts, verify, verify_files
+from anon_pipeline.publish.verify.balance import count_seen
+from anon_pipeline.publish.verify.public_verdicts import evaluate_in_part
+from anon_pipeline.publish.verify.verify import Against, verify_in_detail, verify_release
+from anon_pipeline.publish.verify.versions import Rules
+from anon_pipeline.publish.version_1 import version_1
 
 __all__ = ["FORMS", "KINDS", "Missed", "Mutation", "caught", "leaves", "missed", "mutations", "once_judged"]
 

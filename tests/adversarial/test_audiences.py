@@ -24,7 +24,6 @@ from anon_pipeline.base.classes import EquivalenceClasses
 from anon_pipeline.encode.codes import CLASS, RECORD
 from anon_pipeline.encode.noise import noise_facts
 from anon_pipeline.evidence.evidence import evidence_from
-from anon_pipeline.facts.audience import facts_seen_by, stage_seen_by
 from anon_pipeline.gate import GateReport
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.table import demands
@@ -32,6 +31,7 @@ from anon_pipeline.orchestration.metadata import facts_metadata, report_metadata
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.policy import Policy
 from anon_pipeline.stages import pipeline
+from anon_pipeline.stages.facts.audience import facts_seen_by, stage_seen_by
 
 Small = Callable[..., Policy]
 View = tuple[Any, str]

@@ -14,7 +14,7 @@ import pytest
 
 from anon_pipeline.ledger import Ledger
 from anon_pipeline.ledger.budget import State
-from anon_pipeline.publish.archive import VaultArchive
+from anon_pipeline.publish.accounting.archive import VaultArchive
 from tests.adversarial import crash_dagster, crashes, small_disks
 from tests.adversarial.faulty_disk import killed_at, points_of
 from tests.adversarial.snapshots import snapshots_of

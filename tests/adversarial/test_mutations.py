@@ -19,13 +19,13 @@ from anon_pipeline.base.errors import InputError
 from anon_pipeline.gate import Status
 from anon_pipeline.policy import load_policy, policy_from
 from anon_pipeline.policy.locations import Locations
-from anon_pipeline.publish import stray_files
-from anon_pipeline.publish.archive import VaultArchive
+from anon_pipeline.publish.accounting.archive import VaultArchive
 from anon_pipeline.publish.lock import LOCK, this_process
+from anon_pipeline.publish.manifest.signatures import read_public_key, write_keys
 from anon_pipeline.publish.release_files import manifest_of
-from anon_pipeline.publish.signatures import read_public_key, write_keys
-from anon_pipeline.publish.verify import Against, verify_in_detail, verify_release
-from anon_pipeline.release import make_release
+from anon_pipeline.publish.verify import stray_files
+from anon_pipeline.publish.verify.verify import Against, verify_in_detail, verify_release
+from anon_pipeline.publish.whole_chain import make_release
 from tests.acknowledging import acknowledged
 from tests.adversarial.mutations import KINDS, Missed, caught, leaves, missed, mutations, once_judged
 
@@ -171,7 +171,7 @@ def test_a_contract_of_later_rules_does_not_refuse_a_release_of_version_1(
 ) -> None:
     """What 0.1.0 did not look for is warned of; what it did, and all else, is refused."""
     from anon_pipeline.gate import GateReport, Verdict, evaluate
-    from anon_pipeline.publish import verify
+    from anon_pipeline.publish.verify import verify
 
     said = ["diagnosis: must hold no account number, got 3 records"]
 

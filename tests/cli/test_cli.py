@@ -29,7 +29,7 @@ def test_a_bug_exits_with_its_own_code_and_without_its_data(
     def crash(*_: object, **__: object) -> None:
         raise KeyError(CANARY)
 
-    monkeypatch.setattr("anon_pipeline.release.read_source", crash)
+    monkeypatch.setattr("anon_pipeline.publish.whole_chain.read_source", crash)
     done = folder().call("run", "policy.yaml")
     assert done.code == 70
     assert "crashed with KeyError at" in done.err

@@ -39,7 +39,7 @@ def test_the_example_delivers_again_at_no_cost(folder: Callable[..., Folder], sh
 def test_run_says_what_was_not_delivered_and_how_to_deliver_it(
     folder: Callable[..., Folder], shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from anon_pipeline.publish import deliver_database
+    from anon_pipeline.publish.deliver import deliver_database
 
     def full(*_: object) -> None:
         raise OSError("CANARY: no space left")

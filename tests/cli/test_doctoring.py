@@ -12,7 +12,7 @@ from jsonschema import validate
 
 from anon_pipeline.cli import cli
 from anon_pipeline.cli.documents import schema_of
-from anon_pipeline.doctor import CHECKS
+from anon_pipeline.cli.installation import CHECKS
 
 
 @pytest.fixture(autouse=True)

@@ -182,7 +182,7 @@ def test_a_draw_that_was_booked_meanwhile_is_kept(
     """A run seals its key before it books it: whoever waits for it must look once more."""
     assert call("run", "policy.yaml")[0] == 1
     planted = _planted(tmp_path, "cd" * 16)
-    monkeypatch.setattr("anon_pipeline.publish.orphan_draws.unknown_releases", lambda *_: [])
+    monkeypatch.setattr("anon_pipeline.publish.draws.orphan_draws.unknown_releases", lambda *_: [])
     code, _, err = call("ledger", "close", "cd" * 16, "--as", "failed")
     assert code == 2
     assert "has booked the draw" in err

@@ -224,7 +224,7 @@ def test_withdraw_without_a_manifest_names_the_content(
 def test_the_text_for_recipients_of_version_1_says_why() -> None:
     from anon_pipeline.ledger.chain import Event
     from anon_pipeline.publish.notice import withdrawal_notice
-    from anon_pipeline.publish.old_warnings import warnings_for
+    from anon_pipeline.publish.verify.old_warnings import warnings_for
 
     old = Path(__file__).parents[1] / "publish" / "version_1" / "sticky" / "out" / "manifest.json"
     document = json.loads(old.read_text())

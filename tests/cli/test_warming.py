@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from anon_pipeline import warming
-from anon_pipeline.cli import cli
+from anon_pipeline.cli import cli, warmup_releases
 from anon_pipeline.policy.templates import template
 
-ROOT = Path(warming.__file__).parents[1]
+ROOT = Path(warmup_releases.__file__).parents[2]
 
 
 def test_a_run_after_warmup_compiles_nothing(tmp_path: Path) -> None:
@@ -41,8 +40,8 @@ def test_a_run_after_warmup_compiles_nothing(tmp_path: Path) -> None:
 
 
 def test_the_example_of_its_help_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(warming, "anonymize", lambda *_: None)
-    monkeypatch.setattr(warming, "tune", lambda *_: None)
+    monkeypatch.setattr(warmup_releases, "anonymize", lambda *_: None)
+    monkeypatch.setattr(warmup_releases, "tune", lambda *_: None)
     monkeypatch.chdir(tmp_path)
     Path("policy.yaml").write_text(template("patients"), encoding="utf-8")
     shown = CliRunner().invoke(cli, ["warmup", "--help"]).output

@@ -77,7 +77,9 @@ def run_in(folder: Path, *arguments: str, **environment: str) -> subprocess.Comp
 def test_its_tests_pass(released: Path) -> None:
     (text,) = blocks("python", "def test_a_table_in_memory")
     (released / "test_it.py").write_text(text)
-    done = run_in(released, "-m", "pytest", "-p", "anon_pipeline.pytest_plugin", "-p", "no:cacheprovider")
+    done = run_in(
+        released, "-m", "pytest", "-p", "anon_pipeline.testing.pytest_plugin", "-p", "no:cacheprovider"
+    )
     assert "2 passed" in done.stdout, done.stdout
 
 

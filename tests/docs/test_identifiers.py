@@ -8,8 +8,8 @@ from pathlib import Path
 
 import yaml
 
-from anon_pipeline.detectors import DETECTORS
-from anon_pipeline.detectors.patterns import EXCUSED, LEVEL, MOST_JUDGED
+from anon_pipeline.catalog.detectors import DETECTORS
+from anon_pipeline.catalog.detectors.patterns import EXCUSED, LEVEL, MOST_JUDGED
 from anon_pipeline.policy.columns import Insensitive
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "identifiers.md").read_text(encoding="utf-8")

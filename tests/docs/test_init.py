@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from anon_pipeline.profile.layout import find_layout, read_table
-from anon_pipeline.profile.profile_table import profile_file, profile_table
+from anon_pipeline.draft.profile.layout import find_layout, read_table
+from anon_pipeline.draft.profile.profile_table import profile_file, profile_table
 from tests.messy import TABLES, messy, wrong
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "init.md").read_text(encoding="utf-8")

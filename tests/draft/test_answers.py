@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from anon_pipeline.draft.answers import as_proposed, possible_answers
-from anon_pipeline.profile import questions
-from anon_pipeline.profile.look import look_at
-from anon_pipeline.profile.roles import propose_role
+from anon_pipeline.draft.profile import questions
+from anon_pipeline.draft.profile.look import look_at
+from anon_pipeline.draft.profile.roles import propose_role
 
 
 @pytest.mark.parametrize(

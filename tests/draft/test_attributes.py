@@ -17,9 +17,9 @@ from anon_pipeline.draft.attributes import (
     table_files,
     usual_choice,
 )
+from anon_pipeline.draft.profile.layout import Layout
+from anon_pipeline.draft.profile.profile_table import Profile, profile_table
 from anon_pipeline.policy.load import policy_from
-from anon_pipeline.profile.layout import Layout
-from anon_pipeline.profile.profile_table import Profile, profile_table
 
 RNG = np.random.default_rng(0)
 N = 300

@@ -12,9 +12,9 @@ from anon_pipeline.base.errors import InputError
 from anon_pipeline.draft import choice
 from anon_pipeline.draft.attributes import Place
 from anon_pipeline.draft.choice import fit
+from anon_pipeline.draft.profile.layout import Layout
+from anon_pipeline.draft.profile.profile_table import profile_table
 from anon_pipeline.draft.rehearsal import Rehearsal
-from anon_pipeline.profile.layout import Layout
-from anon_pipeline.profile.profile_table import profile_table
 
 PLACE = Place("people", "people.csv")
 N = 600

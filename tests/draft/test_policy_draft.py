@@ -10,8 +10,8 @@ import pytest
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.draft.attributes import Place
 from anon_pipeline.draft.policy_draft import draft, place_of, summary, write_draft
+from anon_pipeline.draft.profile.profile_table import profile_file
 from anon_pipeline.policy import load_policy
-from anon_pipeline.profile.profile_table import profile_file
 from anon_pipeline.sources.patients import patients
 
 

@@ -9,9 +9,9 @@ import pytest
 from anon_pipeline.draft.attributes import Place
 from anon_pipeline.draft.choice import Fitted, fit
 from anon_pipeline.draft.policy_text import policy_text
+from anon_pipeline.draft.profile.layout import Layout
+from anon_pipeline.draft.profile.profile_table import Profile, profile_table
 from anon_pipeline.policy.load import parse_policy
-from anon_pipeline.profile.layout import Layout
-from anon_pipeline.profile.profile_table import Profile, profile_table
 
 PLACE = Place("people", "data/people.csv")
 N = 400

@@ -18,7 +18,7 @@ from anon_pipeline.evidence.measures import linking_risk
 from anon_pipeline.gate import GateReport, Status, Verdict, evaluate
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.policy import Policy, policy_from
-from anon_pipeline.publish.guarantee import guarantee
+from anon_pipeline.publish.manifest.guarantee import guarantee
 from anon_pipeline.stages.pipeline import perturbed, run, shuffled, suppressed
 from anon_pipeline.stages.private import Chain, Means, Staged
 

@@ -11,7 +11,7 @@ import pytest
 from anon_pipeline import Policy
 from anon_pipeline.limits.accepted_risks import ACCEPTED, accepted_risks
 from anon_pipeline.limits.verdicts import Status
-from anon_pipeline.release import anonymize
+from anon_pipeline.publish.whole_chain import anonymize
 from tests.acknowledging import acknowledged
 
 Small = Callable[..., Policy]

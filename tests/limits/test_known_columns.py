@@ -15,7 +15,7 @@ from anon_pipeline.limits.known_columns import KNOWN_COLUMNS
 from anon_pipeline.limits.table import advice_on
 from anon_pipeline.limits.verdicts import BANDS, Verdict
 from anon_pipeline.policy import Policy, policy_from
-from anon_pipeline.publish.shape import VERDICT, misfits
+from anon_pipeline.publish.manifest.shape import VERDICT, misfits
 from tests.evidence.test_expectation import chain, people, policy_of
 
 

@@ -14,9 +14,9 @@ from anon_pipeline.base.errors import GateRefused
 from anon_pipeline.gate import Status, evaluate
 from anon_pipeline.limits.table import limits_of
 from anon_pipeline.policy.locations import Locations
-from anon_pipeline.publish.guarantee import guarantee
-from anon_pipeline.publish.verify import Against, verify_release
-from anon_pipeline.release import make_release
+from anon_pipeline.publish.manifest.guarantee import guarantee
+from anon_pipeline.publish.verify.verify import Against, verify_release
+from anon_pipeline.publish.whole_chain import make_release
 
 Small = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]

@@ -12,12 +12,12 @@ import dagster as dg
 import pandas as pd
 import pytest
 
-from anon_pipeline.facts.audience import DECLARED
 from anon_pipeline.orchestration.chain import chain, chain_definitions
 from anon_pipeline.policy import Policy
-from anon_pipeline.publish.numbers import METADATA
+from anon_pipeline.publish.manifest.numbers import METADATA
+from anon_pipeline.stages.facts.audience import DECLARED
 from anon_pipeline.stages.private import STAGES
-from tests.publish.test_numbers import GATE, curators, numbers_in
+from tests.publish.manifest.test_numbers import GATE, curators, numbers_in
 
 Make = Callable[..., "Project"]  # noqa: F821 - conftest's
 

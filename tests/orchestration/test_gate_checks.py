@@ -15,7 +15,7 @@ from anon_pipeline.gate import Status, Verdict
 from anon_pipeline.gate.great_expectations import Outcome, SuiteResult
 from anon_pipeline.orchestration.gate_checks import described_verdict
 from anon_pipeline.orchestration.names import GX_CHECK, check_page
-from anon_pipeline.publish.verify import Against, verify_release
+from anon_pipeline.publish.verify.verify import Against, verify_release
 from anon_pipeline.stages.private import STAGES
 
 Make = Callable[..., "Project"]  # noqa: F821 - conftest's

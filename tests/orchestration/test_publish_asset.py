@@ -9,7 +9,7 @@ import fsspec
 import pytest
 
 from anon_pipeline.policy.locations import Locations
-from anon_pipeline.publish.delivery import deliver_release
+from anon_pipeline.publish.deliver.delivery import deliver_release
 from anon_pipeline.stages.private import STAGES
 
 Make = Callable[..., "Project"]  # noqa: F821 - conftest's

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from anon_pipeline.base.errors import PolicyError
-from anon_pipeline.detectors import NAMES
+from anon_pipeline.catalog.detectors import NAMES
 from anon_pipeline.policy import Policy, json_schema, parse_policy, policy_from
 from anon_pipeline.policy.version_1 import digest_1, making_1
 

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from anon_pipeline.base.errors import InputError, PolicyError
-from anon_pipeline.facts.check import decided_facts
 from anon_pipeline.limits.table import demands
 from anon_pipeline.policy import Policy, load_policy, policy_from
 from anon_pipeline.policy.public import PublicPolicy, differs, public_document, public_policy
 from anon_pipeline.policy.walks import public_fields
-from anon_pipeline.publish.guarantee import guarantee
+from anon_pipeline.publish.manifest.guarantee import guarantee
+from anon_pipeline.stages.facts.check import decided_facts
 from tests.policy.everything import EVERYTHING
 
 ROOT = Path(__file__).resolve().parents[2]

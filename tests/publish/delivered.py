@@ -12,9 +12,9 @@ import pandas as pd
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.publish import Published
-from anon_pipeline.publish.delivery import Parcel
-from anon_pipeline.publish.manifest import MANIFEST
-from anon_pipeline.release import make_release
+from anon_pipeline.publish.deliver.delivery import Parcel
+from anon_pipeline.publish.manifest.manifest import MANIFEST
+from anon_pipeline.publish.whole_chain import make_release
 
 
 def publish_in(folder: Path, policy: Policy, people: pd.DataFrame) -> Published:

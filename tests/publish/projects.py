@@ -16,7 +16,7 @@ import yaml
 from anon_pipeline import cli
 from anon_pipeline.policy import TYPE, Policy
 from anon_pipeline.policy.locations import Locations
-from anon_pipeline.release import make_release
+from anon_pipeline.publish.whole_chain import make_release
 
 Make = Callable[..., "Project"]
 

@@ -18,7 +18,7 @@ from anon_pipeline.ledger import Ledger, ledger_at
 from anon_pipeline.ledger.chain import Broken, Event
 from anon_pipeline.policy import load_policy
 from anon_pipeline.publish.bundle import bundle, write_bundle
-from anon_pipeline.publish.verify import Against
+from anon_pipeline.publish.verify.verify import Against
 from tests.publish.projects import Project
 
 Make = Callable[..., Project]

@@ -18,7 +18,7 @@ from anon_pipeline.policy import Policy
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.publish.measurements import measured_of
 from anon_pipeline.publish.release import Published
-from anon_pipeline.release import make_release
+from anon_pipeline.publish.whole_chain import make_release
 
 Small = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]

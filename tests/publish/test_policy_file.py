@@ -15,7 +15,7 @@ from anon_pipeline.gate import Status
 from anon_pipeline.policy import load_policy
 from anon_pipeline.policy.public import public_document
 from anon_pipeline.publish.policy_file import policy_bytes
-from anon_pipeline.publish.verify import Against, verify_in_detail
+from anon_pipeline.publish.verify.verify import Against, verify_in_detail
 from tests.publish.projects import Project
 
 Make = Callable[..., Project]

@@ -18,7 +18,7 @@ from anon_pipeline.ledger import Ledger, ledger_at
 from anon_pipeline.ledger.budget import State, release_states
 from anon_pipeline.ledger.fence import hold_fence
 from anon_pipeline.policy import Policy
-from anon_pipeline.publish import booking
+from anon_pipeline.publish.accounting import booking
 from tests.acknowledging import acknowledged
 
 Small = Callable[..., Policy]

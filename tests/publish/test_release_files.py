@@ -18,7 +18,7 @@ import pytest
 
 from anon_pipeline.base.size_bounds import MANIFEST_BYTES
 from anon_pipeline.publish import release_files
-from anon_pipeline.publish.verify import Against, verify_release
+from anon_pipeline.publish.verify.verify import Against, verify_release
 from tests.publish.projects import Project
 
 ROOT = Path(__file__).resolve().parents[2]

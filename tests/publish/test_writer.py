@@ -156,7 +156,7 @@ def test_one_that_went_out_and_was_closed_at_another_machine_is_never_silent(
 
     def closed_first(self: Ledger, *arguments: Any) -> None:
         with monkeypatch.context() as patch:
-            patch.setattr("anon_pipeline.publish.booking.is_manifest_of", lambda *_: False)
+            patch.setattr("anon_pipeline.publish.accounting.booking.is_manifest_of", lambda *_: False)
             blind.append(world.close("--force"))
         published(self, *arguments)
 
@@ -180,7 +180,7 @@ def test_a_crash_that_was_closed_wrongly_is_found_by_the_next_run_and_stops_it(
     with monkeypatch.context() as patch:
         patch.setattr(Ledger, "enter_published", lambda *_: None)  # as if it had crashed before
         world.release()
-        patch.setattr("anon_pipeline.publish.booking.is_manifest_of", lambda *_: False)
+        patch.setattr("anon_pipeline.publish.accounting.booking.is_manifest_of", lambda *_: False)
         assert world.close("--force").exit_code == 0
     with pytest.raises(InputError, match="has had it as failed since"):
         world.release()

@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 
 from anon_pipeline import Locations, make_release
-from anon_pipeline import release as release_room
 from anon_pipeline.base.errors import GateRefused
 from anon_pipeline.ledger import Ledger, ledger_at
 from anon_pipeline.ledger.budget import State, release_states
 from anon_pipeline.ledger.fence import close
 from anon_pipeline.policy import Policy
+from anon_pipeline.publish import whole_chain as release_room
 from tests.forked import killed
 
 Small = Callable[..., Policy]

@@ -16,7 +16,7 @@ import pytest
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy import Policy
 from anon_pipeline.publish.judgment import judge
-from anon_pipeline.publish.manifest import manifest
+from anon_pipeline.publish.manifest.manifest import manifest
 from anon_pipeline.stages import pipeline
 from anon_pipeline.stages.private import Chain, Means
 

@@ -15,7 +15,7 @@ from anon_pipeline.limits.table import LIMITS
 from anon_pipeline.limits.verdicts import top_of_band
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.locations import Locations
-from anon_pipeline.release import make_release
+from anon_pipeline.publish.whole_chain import make_release
 from anon_pipeline.report import internal_report, public_report
 from anon_pipeline.report.attacks import attacks, is_limited, largest
 from anon_pipeline.report.columns import SizeBin

@@ -20,7 +20,7 @@ from anon_pipeline.base.errors import ANOTHER_DRAW, GateRefused, InputError, Pub
 from anon_pipeline.ledger import ledger_at
 from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.perturb.noise import prepare_noise
-from anon_pipeline.publish.remote_lock import _busy
+from anon_pipeline.publish.accounting.remote_lock import _busy
 
 Small = Callable[..., Policy]
 ROOMS = Path(anon_pipeline.__file__).parent

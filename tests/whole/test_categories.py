@@ -19,15 +19,15 @@ from anon_pipeline.base.errors import InputError
 from anon_pipeline.encode.categories import category_codes, category_noises
 from anon_pipeline.encode.codes import RECORD
 from anon_pipeline.encode.grids import epsilon_shares, noises
-from anon_pipeline.facts.check import checked_facts
 from anon_pipeline.gate import Status, evaluate
 from anon_pipeline.gate.great_expectations import gate_batch, validate
 from anon_pipeline.perturb.category_law import pmf
 from anon_pipeline.perturb.entropy import seeded_entropy, system_entropy
 from anon_pipeline.policy import TYPE, Policy
-from anon_pipeline.publish.guarantee import guarantee
+from anon_pipeline.publish.manifest.guarantee import guarantee
 from anon_pipeline.report.rows import noise_rows
 from anon_pipeline.stages import pipeline
+from anon_pipeline.stages.facts.check import checked_facts
 from anon_pipeline.stages.history.memory import Memory, noise_terms
 from anon_pipeline.stages.private import Means
 from anon_pipeline.tuning.grid import Grid

@@ -14,7 +14,7 @@ from anon_pipeline import Locations, make_release
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.orchestration.failures import as_failure
 from anon_pipeline.policy import Policy
-from anon_pipeline.publish.verify import Against, verify_release
+from anon_pipeline.publish.verify.verify import Against, verify_release
 
 CLEAN: dict[str, Any] = {
     "strip": True,

@@ -21,9 +21,10 @@ from anon_pipeline.ledger import Ledger, ledger_at
 from anon_pipeline.ledger.budget import release_states
 from anon_pipeline.orchestration.vault import VaultIOManager, retain_by_policy
 from anon_pipeline.perturb.entropy import system_entropy
-from anon_pipeline.publish import booking, lock, publish, release
-from anon_pipeline.publish.draw_keys import draws_of
-from anon_pipeline.publish.drawing import Opening
+from anon_pipeline.publish import lock, publish, release
+from anon_pipeline.publish.accounting import booking
+from anon_pipeline.publish.draws.draw_keys import draws_of
+from anon_pipeline.publish.draws.drawing import Opening
 from anon_pipeline.publish.lock import LOCK, hold_folder, this_process
 from anon_pipeline.stages import pipeline
 from anon_pipeline.stages.private import STAGES, Means, Staged

@@ -13,7 +13,7 @@ import pytest
 from anon_pipeline.ledger import ledger_at
 from anon_pipeline.ledger.budget import State, release_states
 from anon_pipeline.orchestration.vault import VaultIOManager
-from anon_pipeline.publish import drawing
+from anon_pipeline.publish.draws import drawing
 from anon_pipeline.stages.private import STAGES, Staged
 
 Make = Callable[..., Any]

@@ -11,7 +11,7 @@ from dagster import ExecuteInProcessResult
 
 from anon_pipeline.ledger import ledger_at
 from anon_pipeline.ledger.chain import Event
-from anon_pipeline.publish.signatures import write_keys
+from anon_pipeline.publish.manifest.signatures import write_keys
 from anon_pipeline.stages.private import STAGES
 
 Make = Callable[..., "Project"]  # noqa: F821 - conftest's

@@ -20,15 +20,15 @@ from anon_pipeline.encode.codes import CLASS, RECORD
 from anon_pipeline.encode.grids import noises
 from anon_pipeline.evidence.evidence import evidence_from
 from anon_pipeline.evidence.measures import confident_originals
-from anon_pipeline.facts.check import checked_facts
 from anon_pipeline.gate import evaluate
 from anon_pipeline.gate.great_expectations import gate_batch, suite_for, validate
 from anon_pipeline.perturb.entropy import seeded_entropy, system_entropy
 from anon_pipeline.perturb.mechanisms import cdf, mean_absolute, pmf, radius
 from anon_pipeline.policy import Policy, policy_from
-from anon_pipeline.publish.guarantee import guarantee
+from anon_pipeline.publish.manifest.guarantee import guarantee
 from anon_pipeline.risk.linking import expected_column_linking, linking_risk
 from anon_pipeline.stages import pipeline
+from anon_pipeline.stages.facts.check import checked_facts
 from anon_pipeline.stages.history.memory import noise_terms
 from anon_pipeline.stages.private import Means
 from anon_pipeline.utility.results import utility

@@ -17,8 +17,8 @@ from anon_pipeline.cli.releasing import run
 from anon_pipeline.orchestration.resources import VAULT, with_resources
 from anon_pipeline.orchestration.vault import VaultIOManager
 from anon_pipeline.publish import Published
-from anon_pipeline.publish.archive import VaultArchive
-from anon_pipeline.publish.booking import release_id_in
+from anon_pipeline.publish.accounting.archive import VaultArchive
+from anon_pipeline.publish.accounting.booking import release_id_in
 from anon_pipeline.publish.measurements import measured_of
 from anon_pipeline.stages.history.memory import Memory
 

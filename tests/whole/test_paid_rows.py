@@ -16,9 +16,9 @@ from anon_pipeline.ledger import Ledger, ledger_at
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy import Policy
 from anon_pipeline.publish import Published, publish
-from anon_pipeline.publish.booking import booking
-from anon_pipeline.publish.draw_keys import draws_of
-from anon_pipeline.publish.drawing import Opening
+from anon_pipeline.publish.accounting.booking import booking
+from anon_pipeline.publish.draws.draw_keys import draws_of
+from anon_pipeline.publish.draws.drawing import Opening
 from anon_pipeline.stages import pipeline
 from anon_pipeline.stages.private import Staged
 from tests.acknowledging import acknowledged

@@ -28,7 +28,7 @@ from anon_pipeline.gate import Status, evaluate
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.noise import add_noise
 from anon_pipeline.policy import Policy, policy_from
-from anon_pipeline.publish.verify import Against, verify_in_detail
+from anon_pipeline.publish.verify.verify import Against, verify_in_detail
 from anon_pipeline.stages.persons import ID
 from anon_pipeline.stages.pipeline import deidentified, k_anonymized, perturbed, raw, shuffled, suppressed
 from tests.cli.projects import Folder

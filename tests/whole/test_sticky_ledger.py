@@ -24,11 +24,11 @@ from anon_pipeline.ledger.chain import Event
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy import TYPE
 from anon_pipeline.publish import Published, publish, release
-from anon_pipeline.publish.adopt import Opened, adopt_releases
-from anon_pipeline.publish.archive import VaultArchive
-from anon_pipeline.publish.booking import booking, epsilon_in
-from anon_pipeline.publish.draw_keys import draws_of
-from anon_pipeline.publish.drawing import Opening
+from anon_pipeline.publish.accounting.adopt import Opened, adopt_releases
+from anon_pipeline.publish.accounting.archive import VaultArchive
+from anon_pipeline.publish.accounting.booking import booking, epsilon_in
+from anon_pipeline.publish.draws.draw_keys import draws_of
+from anon_pipeline.publish.draws.drawing import Opening
 from anon_pipeline.publish.measurements import measured_of
 from anon_pipeline.stages import pipeline
 from anon_pipeline.stages.deidentify import hashing_key

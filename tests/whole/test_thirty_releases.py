@@ -14,7 +14,7 @@ import pytest
 from anon_pipeline import GateRefused, Locations, Policy, make_release
 from anon_pipeline.ledger import ledger_at
 from anon_pipeline.ledger.budget import release_states
-from anon_pipeline.publish.archive import VaultArchive
+from anon_pipeline.publish.accounting.archive import VaultArchive
 
 RELEASES = 30
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from anon_pipeline.detectors import DETECTORS
-from anon_pipeline.detectors.patterns import matches
+from anon_pipeline.catalog.detectors import DETECTORS
+from anon_pipeline.catalog.detectors.patterns import matches
 from anon_pipeline.policy.columns import Column
 
 RULE = "must hold no identifier of a person"

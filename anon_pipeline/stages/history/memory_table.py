@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.facts.fact_rules import is_digest, is_release_id
 from anon_pipeline.policy.locations import plain_partition
+from anon_pipeline.stages.facts.fact_rules import is_digest, is_release_id
 from anon_pipeline.stages.history.memory import KEY, MEMBERS, VALUES, Memory, Past
 
 _NORMAL = _VERSION = (

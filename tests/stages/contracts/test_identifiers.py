@@ -11,10 +11,10 @@ import pytest
 
 from anon_pipeline import anonymize
 from anon_pipeline.base.errors import GateRefused
-from anon_pipeline.detectors import DETECTORS, NAMES
+from anon_pipeline.catalog.detectors import DETECTORS, NAMES
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy import Policy
-from anon_pipeline.publish.guarantee import guarantee
+from anon_pipeline.publish.manifest.guarantee import guarantee
 from anon_pipeline.report.rows import policy_text
 from anon_pipeline.stages import pipeline
 from anon_pipeline.stages.contracts.identifiers import RULE, NoIdentifiers, describe_identifiers

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.detectors import DETECTORS
-from anon_pipeline.detectors.patterns import matches
+from anon_pipeline.catalog.detectors import DETECTORS
+from anon_pipeline.catalog.detectors.patterns import matches
 from anon_pipeline.encode.codes import PERSON, code_quasi_identifiers
 from anon_pipeline.gate import Status, evaluate
 from anon_pipeline.perturb.entropy import system_entropy

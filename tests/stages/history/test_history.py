@@ -13,7 +13,7 @@ from anon_pipeline.encode.codes import PERSON, RECORD
 from anon_pipeline.gate import Status, Verdict
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy import Policy
-from anon_pipeline.publish.guarantee import guarantee
+from anon_pipeline.publish.manifest.guarantee import guarantee
 from anon_pipeline.stages import pipeline
 from anon_pipeline.stages.contracts.stages import broken_contract, deidentified_contract, release_contract
 from anon_pipeline.stages.deidentify import hashing_key

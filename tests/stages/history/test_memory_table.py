@@ -16,7 +16,7 @@ from anon_pipeline import Memory, anonymize, cli
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.policy import TYPE, Policy
 from anon_pipeline.policy.locations import Locations
-from anon_pipeline.publish.archive import VaultArchive
+from anon_pipeline.publish.accounting.archive import VaultArchive
 from anon_pipeline.stages.history.memory import normalize_persons
 from anon_pipeline.stages.history.memory_table import from_table, to_table
 from anon_pipeline.stages.persons import ID, person_ids

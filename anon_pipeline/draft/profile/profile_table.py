@@ -1,0 +1,111 @@
+"""The profile of a table: how it is written, what its columns hold, what is proposed for each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from anon_pipeline.base.errors import private_stage
+from anon_pipeline.catalog.detectors.forms import MISSING_ANYWHERE
+from anon_pipeline.draft.profile.layout import Layout
+from anon_pipeline.draft.profile.look import Look, look_at
+from anon_pipeline.draft.profile.proposals import Proposal
+from anon_pipeline.draft.profile.roles import propose_role
+from anon_pipeline.draft.profile.separation import Separation, sampled_rows, separate, smallest_separating_set
+from anon_pipeline.draft.profile.source_file import read_given
+from anon_pipeline.draft.profile.whole_table import with_items, within_reason
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Profile:
+    """What is known of a table, and proposed for it.
+
+    layout: how the file is written; None for a table in memory.
+    records: n.
+    proposals: one for each column, in the order of the file.
+    separations: of each column alone, likewise.
+    together: few columns that, of those released or generalized, leave most records alone; None: no columns.
+    missing_texts: texts of the public lists that stand for a missing value in some column.
+    looks: the columns as they are read: private.
+    source: the section of a policy that says where the table lies; None: the path of its file says it.
+    """
+
+    layout: Layout | None
+    records: int
+    proposals: tuple[Proposal, ...]
+    separations: tuple[Separation, ...]
+    together: Separation | None
+    missing_texts: tuple[str, ...]
+    looks: tuple[Look, ...] = field(repr=False)
+    source: Mapping[str, Any] | None = None
+
+    @property
+    def missing_anywhere(self) -> tuple[str, ...]:
+        """Of the texts for a missing value those that are none of a category, in any column."""
+        return tuple(text for text in self.missing_texts if text in MISSING_ANYWHERE)
+
+    @property
+    def questions(self) -> list[Proposal]:
+        """The columns that are left to decide."""
+        return [proposal for proposal in self.proposals if proposal.question is not None]
+
+
+def profile_file(path: Path) -> tuple[Profile, pd.DataFrame]:
+    """Look at a file, or at the table that a YAML file names.
+
+    Returns:
+        Its profile, and the table as it was read.
+    Raises:
+        InputError: see `source_file.read_given`.
+    """
+    given = read_given(path)
+    return profile_table(given.frame, layout=given.layout, source=given.source), given.frame
+
+
+def profile_table(
+    frame: pd.DataFrame, *, layout: Layout | None = None, source: Mapping[str, Any] | None = None
+) -> Profile:
+    """Look at a table.
+
+    Args:
+        frame: (n, columns), n ≥ 1; texts, or values with types.
+        layout: how its file is written.
+        source: the section of a policy that names it; None: its file does.
+    """
+    with private_stage("profile"):
+        looks = [look_at(frame[name]) for name in frame.columns]
+        if _decimal(looks) == ",":  # what is ambiguous in one column, another one may tell
+            looks = [
+                look_at(frame[look.seen.name], decimal=",")
+                if look.seen.number is not None and look.seen.number.ambiguous
+                else look
+                for look in looks
+            ]
+        proposals = within_reason(with_items(looks, [propose_role(look) for look in looks]))
+        codes = _sample(looks, len(frame))
+        alone = tuple(separate(codes, [j]) for j in range(len(codes)))
+        open_ = [j for j, proposal in enumerate(proposals) if not proposal.dropped]
+        together = smallest_separating_set(codes, open_)
+    texts = tuple(dict.fromkeys(text for look in looks for text in look.seen.missing_texts))
+    return Profile(layout, len(frame), tuple(proposals), alone, together, texts, tuple(looks), source)
+
+
+def _decimal(looks: Sequence[Look]) -> str:
+    """Return the decimal mark that most columns have whose numbers can be read in one way."""
+    marks = Counter(
+        look.seen.number.decimal
+        for look in looks
+        if look.seen.number is not None and not look.seen.number.ambiguous and not look.seen.whole
+    )
+    return "," if marks[","] > marks["."] else "."
+
+
+def _sample(looks: Sequence[Look], records: int) -> list[np.ndarray]:
+    rows = sampled_rows(records)
+    return [look.codes if rows is None else look.codes[rows] for look in looks]

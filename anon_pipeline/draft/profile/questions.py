@@ -1,0 +1,113 @@
+"""The questions that are left to whoever knows the data: what to decide, and what follows from each answer.
+
+Each begins with the question. No value of the data stands in them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from anon_pipeline.catalog.detectors.forms import NumberForm
+
+KNOWN_TO_OTHERS = (
+    "could others know this of a person, as they know an age, a town or a job? If yes, keep this line: the "
+    "column is made coarser or gets noise. If nobody should learn it, as with an illness or an income, write "
+    "role: sensitive: it is released, and the gate limits how well it can be guessed. If readers do not need "
+    "it, write role: identifier, action: drop. role: insensitive releases it as it is; only for what says "
+    "nothing of a person."
+)
+NAMES_PERSONS = (
+    "does it name people? Its name says so, but it has few different values. If yes, keep this line: it is "
+    "left out. If no, write role: generalize for what others could know about a person, or role: sensitive "
+    "for what nobody should learn."
+)
+PERSONS_OR_THINGS = (
+    "does it number people, or a few things such as branches? If people, keep this line: it is left out. If "
+    "things, write role: generalize with a hierarchy (anon-pipeline hierarchy)."
+)
+OWN_NUMBER = (
+    "does it say only whose record it is, as the number of a customer does? If yes, keep this line: it is "
+    "left out. If it is measured, such as an amount, write role: perturb for noise, or role: sensitive."
+)
+STRAY_TEXTS = (
+    "which of its texts stand for no value, and which for a value? Under clean.columns, write "
+    "missing: [text, …] for the first, values: {text: number, …} for the others, and type: number or "
+    "date. Then give the column its role. Until then it is left out. anon-pipeline init "
+    "--show-values shows frequent texts."
+)
+MANY_CATEGORIES = (
+    "could a value name a person? If yes, or if you do not know, keep this line: it is left out. If no, "
+    "write role: generalize with a hierarchy (anon-pipeline hierarchy), or role: sensitive."
+)
+NO_HIERARCHY = (
+    "do your readers need it? If no, keep this line: it is left out. If yes, write a hierarchy "
+    "(anon-pipeline hierarchy) and role: generalize."
+)
+TABLE = (
+    "do the groups in its table suit your readers? The table is a private file: a line has a value, then its "
+    "group. Edit the groups if not."
+)
+TOO_MANY = (
+    "do your readers need it more than another column that is released? If no, keep this line: it is left "
+    "out. If yes, exchange the roles of the two."
+)
+LEFT_OUT = (
+    "do your readers need it? If no, keep this line: it is left out. If yes, leave out another column in its "
+    "place or write a coarser hierarchy; anon-pipeline tune says what passes."
+)
+DAY_OR_MONTH = (
+    "does the day come first in its dates, or the month? All of them can be read in both ways. The format "
+    "under clean says what was taken: %d is the day, %m the month."
+)
+SENTINEL = (
+    "does a number far from all others, such as 999 or -1, stand for no value? If yes, write it as a text in "
+    "missing: ['…'] of the column, under clean. If no, there is nothing to do."
+)
+
+
+def several_records(name: str) -> str:
+    """Ask whether persons have several records, of a column in which a few values repeat.
+
+    Args:
+        name: of the column.
+    """
+    return (
+        f"do people have several records? Its values repeat. If yes, write person: {name} below attributes: "
+        "people are counted then, and not records (docs/policy.md). If no, there is nothing to do."
+    )
+
+
+def some_identifiers(words: str, detectors: Sequence[str]) -> str:
+    """Ask whether the cells that look like identifiers are some, of a column whose other cells do not.
+
+    Args:
+        words: what they look like, for people.
+        detectors: names of the detectors that find them.
+    """
+    allowed = ", ".join(f"{name}: the reason" for name in detectors)
+    return (
+        f"are the cells that look like {words} really that? If yes, keep this line, or remove them from the "
+        "source and run init again. If no, write a role and allow: {"
+        + allowed
+        + "}; the reason is published."
+    )
+
+
+def decimal_or_thousands(form: NumberForm) -> str:
+    """Ask what the mark in a column's numbers is, and say what it was taken for."""
+    taken = "a sign of thousands" if form.thousands else "the decimal sign"
+    return (
+        f"is the mark in its numbers the decimal sign or that of thousands? Both fit all of them. It was "
+        f"taken for {taken}; decimal and thousands under clean say it."
+    )
+
+
+def asked_in(text: str) -> str:
+    """Return the sentences of a text that ask: the others say what to write in the file.
+
+    >>> asked_in("does it name persons? If yes, keep this line. is it a day? If not, write it.")
+    'does it name persons? is it a day?'
+    """
+    sentences = re.split(r"(?<=[.?]) ", text)
+    return " ".join(sentence for sentence in sentences if sentence.endswith("?"))

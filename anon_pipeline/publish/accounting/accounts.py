@@ -1,0 +1,71 @@
+"""What a release has cost, in one line for whoever made it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.ledger import Asked, Ledger, exact_text, ledger_at, requested_by
+from anon_pipeline.ledger.budget import sum_spent
+from anon_pipeline.perturb.budget import exact_fraction
+from anon_pipeline.policy.locations import OFF, Locations
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.sections import Budget
+from anon_pipeline.publish.accounting.booking import booking
+
+
+def describe_cost(
+    policy: Policy, locations: Locations, *, partition: str | None, refused: bool
+) -> str | None:
+    """Say what is booked for a release that was made or refused, and what another one costs.
+
+    Args:
+        refused: whether the gate refused it: its noise is then used again.
+    Returns:
+        One line; None without noise or without a ledger.
+    Raises:
+        InputError: the ledger cannot be read.
+    """
+    booked = booking(policy, locations, partition=partition)
+    if booked.ledger is None or not booked.noisy:
+        return None
+    asked, parts = booked.asked, list[str]()
+    fresh = policy.perturb is not None and policy.perturb.republish == "fresh"
+    if fresh:  # sticky noise may have cost less
+        parts.append(f"ε = {asked.epsilon} is booked")
+    if asked.budget is not None:
+        spent, limit = _sum_spent(booked.ledger, asked, asked.budget), exact_fraction(asked.budget.epsilon)
+        left = exact_text(max(limit - spent, Fraction(0)))
+        parts.append(f"{exact_text(spent)} of the budget of {exact_text(limit)} spent, {left} remaining")
+    if not parts:
+        return None
+    said = "; ".join(parts)
+    if refused:
+        return f"{said}. Running again with the same data and policy costs nothing; any change costs ε again."
+    if not fresh:
+        return f"{said}. Running again costs ε only for values that have changed."
+    return f"{said}. Running again draws new noise, which costs ε again."
+
+
+def remaining_epsilon(policy: Policy, locations: Locations, *, partition: str | None) -> Fraction | None:
+    """Return the ε that a policy's budget has left, at least 0; None without a budget, or a ledger.
+
+    Nothing is entered. Where the ledger is not there, or cannot be read, nothing is known to be spent.
+    """
+    if policy.budget is None or locations.ledger == OFF:
+        return None
+    try:
+        spent = _sum_spent(
+            ledger_at(locations.ledger, make=False), requested_by(policy, partition), policy.budget
+        )
+    except InputError:
+        spent = Fraction(0)
+    return max(exact_fraction(policy.budget.epsilon) - spent, Fraction(0))
+
+
+def _sum_spent(ledger: Ledger, asked: Asked, budget: Budget) -> Fraction:
+    """Return the ε that a budget counts as spent."""
+    with ledger.page() as page:
+        entries = list(page.others(""))
+    now = ledger.now()
+    return sum_spent(entries, budget, dataset=asked.dataset, partition=asked.partition, now=now).epsilon

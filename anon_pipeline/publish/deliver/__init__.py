@@ -1,0 +1,1 @@
+"""Destinations of releases beside their folder: object stores and databases."""

@@ -1,0 +1,248 @@
+"""A table of a database as a destination: its records are replaced in one transaction, and read back in it.
+
+Nobody sees the new records before the transaction ends, so there is no table beside that a dead run could
+leave. The table stays the same one where its columns do: grants, views, indexes and comments stay, too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from anon_pipeline.base.errors import InputError, PublishError, error_words
+from anon_pipeline.base.spelling import is_plain
+from anon_pipeline.policy.deliver import RECORDS
+from anon_pipeline.policy.locations import Locations, plain_partition
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.publish.deliver.delivery import KEY, Parcel, is_later
+from anon_pipeline.publish.deliver.sql_cells import judged_frame, sql_columns, sql_rows
+from anon_pipeline.sources.sql import engine_of
+from anon_pipeline.sources.urls import url_in
+
+if TYPE_CHECKING:
+    import sqlalchemy as sa
+
+    from anon_pipeline.publish.deliver.sql_cells import Rows
+
+_KEY = f"{KEY}.database_env"
+_LONGEST_NAME = 63  # bytes; PostgreSQL cuts longer ones off, so that two tables would be one
+_AT_ONCE = 10_000
+_KINDS = ("postgresql", "sqlite")
+"""Databases in which making and dropping a table is part of the transaction."""
+
+
+def at_database_env(policy: Policy, locations: Locations, partition: str | None) -> DatabaseTable:
+    """Return the table that ``publish.deliver`` names, of the database at the URL that a variable holds.
+
+    Of a policy with partitions each has a table of its own: ``visits_2026_01_01``.
+
+    Raises:
+        InputError: no such variable or driver, another kind of database, the ledger, too long a name.
+    """
+    deliver = policy.publish.deliver
+    *schema, name = () if deliver is None else deliver.path_of_table
+    if partition is not None:
+        name += "_" + "".join(c if c.isalnum() else "_" for c in plain_partition(partition))
+    if len(name.encode()) > _LONGEST_NAME or not is_plain(name):
+        raise InputError(f"{KEY}.table: must have at most {_LONGEST_NAME} bytes, with the partition's key")
+    url = url_in(str(deliver and deliver.database_env), _KEY)
+    engine = engine_of(url, _KEY)
+    if engine.dialect.name not in _KINDS:
+        raise InputError(
+            f"{_KEY}: must be a database that makes tables within a transaction ({' or '.join(_KINDS)})"
+        )
+    if _is_ledger(engine.url, locations.ledger):
+        raise InputError(f"{_KEY}: must be another database than the ledger's")
+    return DatabaseTable(_with_begin(engine), ".".join(schema) or None, name, policy, partition)
+
+
+def _is_ledger(url: sa.URL, ledger: str) -> bool:
+    """Tell whether a database of SQLite is the ledger's; one of a server may hold both."""
+    import sqlalchemy as sa  # noqa: PLC0415
+
+    if url.get_backend_name() != "sqlite" or not ledger.startswith("sqlite"):
+        return False
+    own, other = (str(one.database or "").removeprefix("file:") for one in (url, sa.make_url(ledger)))
+    return Path(own).resolve() == Path(other).resolve()
+
+
+def _with_begin(engine: sa.Engine) -> sa.Engine:
+    """Let a transaction begin when it is asked to, also before a table is made."""
+    import sqlalchemy as sa  # noqa: PLC0415
+
+    if engine.dialect.name == "sqlite":
+        sa.event.listen(engine, "connect", _no_implicit_begin)
+        sa.event.listen(engine, "begin", _begin)
+        return engine
+    return engine.execution_options(isolation_level="READ COMMITTED")
+
+
+def _no_implicit_begin(connection: Any, _: object) -> None:
+    """Leave it to `_begin` when a transaction begins: sqlite3 would begin one only at the first write."""
+    connection.isolation_level = None
+
+
+def _begin(connection: sa.Connection) -> None:
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseTable:
+    """A table of a database that holds one release.
+
+    engine: messages name its key, never its URL.
+    """
+
+    engine: sa.Engine
+    schema: str | None
+    name: str
+    policy: Policy
+    partition: str | None
+
+    def ready(self) -> None:
+        """Refuse a database that does not answer, or a table that holds something else."""
+        with (
+            _withhold_errors("the database must be reachable, and accept the login of the URL"),
+            self._open() as opened,
+        ):
+            self._recorded_manifest(opened)
+
+    def deliver(self, parcel: Parcel) -> None:
+        """Replace the records, read them back, compare, and record the manifest, in one transaction.
+
+        Raises:
+            PublishError: readers see the release before; if the connection was lost at the very end, they
+                may see this one, which is complete.
+        """
+        import sqlalchemy as sa  # noqa: PLC0415
+
+        frame = judged_frame(parcel, self.policy)
+        columns, rows = sql_columns(frame), sql_rows(frame)
+        table = sa.Table(self.name, sa.MetaData(), *columns, schema=self.schema)
+        with _withhold_errors("the release could not be written"), self._open() as opened:
+            if is_later(self._recorded_manifest(opened), parcel.document):
+                raise PublishError(
+                    f"{_KEY}: must not hold a later release than the one that is delivered. Another "
+                    f"deployment has delivered there: give each a table of its own."
+                )
+            _fill(opened, table, rows)
+            self._record(opened, parcel)
+
+    @contextmanager
+    def _open(self) -> Iterator[sa.Connection]:
+        """Open a transaction; it is rolled back if anything fails."""
+        try:
+            with self.engine.connect() as connection, connection.begin():
+                yield connection
+        finally:
+            self.engine.dispose()
+
+    def _recorded_manifest(self, opened: sa.Connection) -> Mapping[str, Any]:
+        """Return the manifest of the release that the table holds; an empty one where there is no table.
+
+        Raises:
+            PublishError: there is a table that was not delivered, or of another release or partition.
+        """
+        import sqlalchemy as sa  # noqa: PLC0415
+
+        look, records = sa.inspect(opened), self._records()
+        known = None
+        if look.has_table(RECORDS, schema=self.schema):
+            asked = sa.select(records).where(records.c.table_name == self.name).with_for_update()
+            known = opened.execute(asked).one_or_none()
+        if not look.has_table(self.name, schema=self.schema):
+            return {}
+        there = [column["name"] for column in look.get_columns(self.name, schema=self.schema)]
+        if known is not None and (known.release, known.partition) == (self.policy.name, self.partition):
+            document: dict[str, Any] = json.loads(known.manifest)
+            if there == json.loads(known.columns):
+                return document
+        raise PublishError(
+            f"{KEY}.table: must be a table of the release {self.policy.name} alone, or not be there, got one "
+            f"that was not delivered as it is. Name another table, or drop this one yourself."
+        )
+
+    def _record(self, opened: sa.Connection, parcel: Parcel) -> None:
+        """Say which release the table holds."""
+        import sqlalchemy as sa  # noqa: PLC0415
+
+        records = self._records()
+        if not sa.inspect(opened).has_table(RECORDS, schema=self.schema):
+            records.create(opened)
+        opened.execute(records.delete().where(records.c.table_name == self.name))
+        columns = [one["name"] for one in sa.inspect(opened).get_columns(self.name, schema=self.schema)]
+        opened.execute(
+            records.insert(),
+            {
+                "table_name": self.name,
+                "release": self.policy.name,
+                "partition": self.partition,
+                "data_digest": parcel.document["data_digest"],
+                "made_at": str(parcel.document["made_at"]),
+                "delivered_at": datetime.now(UTC).isoformat(timespec="seconds"),
+                "columns": json.dumps(columns),
+                "manifest": parcel.manifest.decode("utf-8"),
+            },
+        )
+
+    def _records(self) -> sa.Table:
+        import sqlalchemy as sa  # noqa: PLC0415
+
+        names = ("release", "partition", "data_digest", "made_at", "delivered_at", "columns", "manifest")
+        own = (sa.Column(name, sa.Text, nullable=name == "partition") for name in names)
+        key = sa.Column("table_name", sa.Text, primary_key=True)
+        return sa.Table(RECORDS, sa.MetaData(), key, *own, schema=self.schema)
+
+
+def _fill(opened: sa.Connection, table: sa.Table, rows: Rows) -> None:
+    """Replace what a table holds, which is made anew where its columns are others.
+
+    Raises:
+        PublishError: it holds something else than was written.
+    """
+    import sqlalchemy as sa  # noqa: PLC0415
+
+    if sa.inspect(opened).has_table(table.name, schema=table.schema):
+        if _as_it_is(opened, table):
+            opened.execute(table.delete())
+        else:
+            table.drop(opened)
+            table.create(opened)
+    else:
+        table.create(opened)
+    keys = table.columns.keys()
+    for start in range(0, len(rows), _AT_ONCE):
+        cells = [dict(zip(keys, row, strict=True)) for row in rows[start : start + _AT_ONCE]]
+        opened.execute(table.insert(), cells)
+    if Counter(tuple(row) for row in opened.execute(sa.select(table))) != Counter(rows):
+        raise PublishError(f"{_KEY}: what was written does not read back the same")
+
+
+def _as_it_is(opened: sa.Connection, table: sa.Table) -> bool:
+    """Tell whether a table has these columns already, with these types."""
+    import sqlalchemy as sa  # noqa: PLC0415
+
+    dialect = opened.dialect
+    there = sa.inspect(opened).get_columns(str(table.name), schema=table.schema)
+    found = [(one["name"], one["type"].compile(dialect)) for one in there]
+    return found == [(one.name, one.type.compile(dialect)) for one in table.columns]
+
+
+@contextmanager
+def _withhold_errors(said: str) -> Iterator[None]:
+    """Withhold what drivers and databases say of errors, which quotes logins, statements and cells."""
+    kind = ""
+    try:
+        yield
+    except (InputError, PublishError):
+        raise
+    except Exception as error:  # noqa: BLE001 - each driver has errors of its own
+        kind = error_words(error)
+    if kind:
+        raise PublishError(f"{_KEY}: {said}: {kind}")

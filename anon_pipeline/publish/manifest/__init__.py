@@ -1,0 +1,1 @@
+"""The manifest: what stands in it, in which shape, with which promises, signed by whom."""

@@ -1,0 +1,167 @@
+"""Every number that leaves the stages: what it is computed from, and who sees it.
+
+Facts declare it beside their fields, limits by what they need; all else that a manifest says, and all other
+places, here. `all_numbers` is the table of SECURITY.md. What is not declared is the curator's, and a
+manifest or an event that shows it anyhow fails a test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from anon_pipeline.base.audience import FILE, POLICY, RUN, Audience, Number
+from anon_pipeline.limits.table import LIMITS
+from anon_pipeline.stages.facts.audience import fact_numbers
+from anon_pipeline.stages.facts.records import COUNTED
+
+_BIT = Number(
+    ("originals", "noise", "population table", "history"),
+    Audience.PUBLIC,
+    "one bit: a release is worth nothing to whoever may not know that its limits are kept. It rules out the "
+    "originals with which the bound would be broken, and no other",
+)
+_BANDED = Number(
+    ("originals", "noise"),
+    Audience.PUBLIC,
+    "one of five bands, of a mean over all records and all noise: how much somebody links who also knows "
+    "released values is what readers and whoever signs must know",
+)
+_KEPT = "gate.verdicts.*.{}"
+
+MANIFEST: Mapping[str, Number] = {
+    "manifest_version": RUN,
+    "release": POLICY,
+    "partition": RUN,
+    "made_at": RUN,
+    "files.*.*": FILE,
+    "files.*.types.*": FILE,
+    "policy_digest": POLICY,
+    "data_digest": FILE,
+    "gate.passed": _BIT,
+    "gate.data_digest": FILE,
+    "gate.policy_digest": POLICY,
+    **dict.fromkeys((_KEPT.format(name) for name in ("limit", "bound", "sense")), POLICY),
+    _KEPT.format("status"): _BIT,
+    _KEPT.format("band"): _BANDED,
+    _KEPT.format("reason"): POLICY,
+    "epsilon": POLICY,
+    "guarantee.*": POLICY,
+    "allowed": POLICY,
+    "allowed.*.*": POLICY,
+    "acknowledged": POLICY,
+    "acknowledged.*.*": POLICY,
+    "acknowledged.*.columns.*": POLICY,
+    "packages.*": RUN,
+    "plugins.*.*": RUN,
+    "plugins.*.kinds.*": RUN,
+    "policy.*": POLICY,
+    "report.*": FILE,
+    "signature.*": RUN,
+}
+"""What a manifest says beside its facts and the values of its limits, by its keys; ``*``: any."""
+
+_REFUSED = Number(
+    ("originals",),
+    Audience.OPERATOR,
+    "whoever runs it must find and correct them; nothing of that input is published",
+)
+_SLOW = Number(
+    ("originals",),
+    Audience.OPERATOR,
+    "it says no more than how long the work takes, which is seen anyhow",
+)
+_LEDGER = Number(
+    ("policy", "history"), Audience.OPERATOR, "who runs it must know whether the budget allows another one"
+)
+_ADVICE = Number(
+    ("policy", "originals"),
+    Audience.OPERATOR,
+    "who runs it must know what to change. It is no number, but one of at most 18 changes of the policy, or "
+    "none: the first that is foreseen to pass. As measured, it reveals less of a record than one bit can",
+)
+_AUDITED = Number(
+    ("policy", "released file", "history"),
+    Audience.OPERATOR,
+    "it is a file of mode 0600 for an auditor, who must add up what the dataset has spent: the public files, "
+    "the policy and the ledger's events, no table of the vault; hierarchy tables only if asked for",
+)
+_ONE_BIT = Number(("originals", "noise", "population table", "history"), Audience.OPERATOR, _BIT.because)
+
+METADATA: Mapping[str, Number] = {
+    "status": _ONE_BIT,
+    "value": FILE,
+    "limit": POLICY,
+    "sense": POLICY,
+    "reason": _REFUSED,
+    "measured": RUN,
+    "data_digest": FILE,
+    "policy_digest": POLICY,
+    "partition": RUN,
+    "gate": _ONE_BIT,
+    "gate_passed": _ONE_BIT,
+    "refused_by": _ONE_BIT,
+    "file": RUN,
+    "manifest": RUN,
+    "report": RUN,
+    "folder": RUN,
+    "records": FILE,
+    "classes": FILE,
+    "guarantee": POLICY,
+    "broken_rules": _REFUSED,
+    "expectations": POLICY,
+    "stored_columns": POLICY,
+    **dict.fromkeys(("class_count", "class_size_least", "class_size_mean", "loss/discernibility"), FILE),
+    **dict.fromkeys(("level/*", "dagster/row_count", "dagster/column_schema"), FILE),
+    **dict.fromkeys(("epsilon/*", "noise", "dagster/column_lineage"), POLICY),
+    **dict.fromkeys(("left", "records_released_share"), COUNTED),
+}
+"""What Dagster's metadata says beside facts, by its key; ``*``: a column. ``value`` and ``gate`` have the
+values of limits that the released file tells, of releases that passed."""
+
+ELSEWHERE: Mapping[str, Number] = {
+    "policy stored with the release: what the report shows of it, and digests of the whole": POLICY,
+    "policy stored with the release: how many values it lists, and how many below each taxonomy name": POLICY,
+    "public report: classes by size, columns, correlations, place on the map": FILE,
+    "public report: what attackers get right: by the class alone, and values or bounds of limits": FILE,
+    "public report: the same of what known columns link: the band": _BANDED,
+    "public report: the same as a number of people; how many people and records came in": COUNTED,
+    "`run`: what is left, in words: levels, noise as it is declared, columns with one value": FILE,
+    "`run`: what is left, in words: the share of the records that is released": COUNTED,
+    "`run`: advice after a refusal: the first change of ε, k, confidence that is foreseen to pass": _ADVICE,
+    "`bundle`: release, report, policy, versions, the ledger's events of the dataset": _AUDITED,
+    "terminal, log: which stage is at work": RUN,
+    "sensor on new files: when a source file was changed": RUN,
+    "terminal, log: more than 2ⁿ nodes counted, or records in classes; a bar on a terminal": _SLOW,
+    "terminal, log: time that a stage took; size of files in the vault": _SLOW,
+    "messages: cells and rows of an input that break a rule, and why a limit was not measured": _REFUSED,
+    "messages: which limit or constraint was not kept, its bound": _ONE_BIT,
+    "`run`, `ledger`: ε booked, spent, remaining": _LEDGER,
+    "vault: `gate.json` with every value, realized ones too, and all facts": Number(
+        ("originals", "noise", "population table", "history")
+    ),
+    "vault: digest of the population's table, of hierarchy tables": Number(("originals", "population table")),
+    "internal report": Number(("originals", "noise")),
+    "`run`, `check` with `--show-values` on a terminal; by how much a policy cannot be kept": Number(
+        ("originals", "noise")
+    ),
+    "`init`, `hierarchy`, `profile`, `tune`, `utility`: all that they print and write, until its author "
+    "releases by a policy that was chosen so": Number(("originals", "noise")),
+    "Python: reports and facts in memory, observed values of Great Expectations": Number(
+        ("originals", "noise", "population table", "history")
+    ),
+}
+"""What is neither in a manifest nor in Dagster's metadata, in words."""
+
+
+def limit_numbers() -> Iterator[tuple[str, Number]]:
+    """Yield the value of every limit, by its name in a verdict."""
+    yield from ((f"value of {limit.name}", limit.number) for limit in LIMITS if limit.published.valued)
+
+
+def all_numbers() -> Iterator[tuple[str, str, Number]]:
+    """Yield every number that is declared: where, what, its declaration."""
+    yield from (("manifest", name, number) for name, number in MANIFEST.items())
+    yield from (("limits", name, number) for name, number in limit_numbers())
+    yield from (("facts", name.removeprefix("facts."), number) for name, number in fact_numbers())
+    yield from (("Dagster", name, number) for name, number in METADATA.items())
+    yield from (("elsewhere", name, number) for name, number in ELSEWHERE.items())

@@ -1,0 +1,110 @@
+"""Format, encoding, separator and header of files as they come; what is unclear is refused by place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.draft.profile.layout import find_layout, read_table, refuse_header
+
+CANARY = "CANARY-7f3a"
+
+
+@pytest.mark.parametrize(
+    ("data", "sep", "encoding", "guess"),
+    [
+        (b"a,b\n1,2\n3,4\n", ",", "utf-8", False),
+        (b"a;b;c\n1,5;2;3\n1,7;2;4\n", ";", "utf-8", False),
+        (b"a\tb\n1\t2\n", "\t", "utf-8", False),
+        (b"a|b\n1|2\n", "|", "utf-8", False),
+        (b"only\n1\n2\n", ",", "utf-8", False),
+        (b'a,b\n"x;y;z","1;2;3"\n"p;q;r",2\n', ",", "utf-8", False),
+        ("name;ort\nMüller;Zürich\n".encode("cp1252"), ";", "cp1252", True),
+        (b"name;ort\nM\x81;Z\n", ";", "latin-1", True),
+        ("name;ort\nMüller;Zürich\n".encode("utf-16"), ";", "utf-16", False),
+        ("\ufeffname;ort\nMüller;Zürich\n".encode(), ";", "utf-8", False),
+    ],
+)
+def test_separator_and_encoding(data: bytes, sep: str, encoding: str, guess: bool, tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_bytes(data)
+    found = find_layout(path)
+    assert (found.sep, found.encoding, found.guessed_encoding, found.is_text) == (sep, encoding, guess, True)
+    assert len(read_table(path, found)) >= 1
+    assert found.options.sep == sep
+
+
+def test_a_parquet_file_is_known_by_its_first_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "x.data"
+    pd.DataFrame({"a": [1, 2]}).to_parquet(path)
+    found = find_layout(path)
+    assert (found.format, found.is_text) == ("parquet", False)
+    assert read_table(path, found)["a"].tolist() == [1, 2]
+
+
+FRAME = pd.DataFrame({"a": ["007", "8"], "b": [1, 2]})
+
+
+@pytest.mark.parametrize(
+    ("form", "write"),
+    [
+        ("excel", lambda path: FRAME.to_excel(path, index=False, engine="openpyxl")),
+        ("jsonl", lambda path: FRAME.to_json(path, orient="records", lines=True)),
+        ("jsonl", lambda path: FRAME.to_json(path, orient="records", lines=True, compression="gzip")),
+        ("parquet", lambda path: FRAME.to_parquet(path / "x.parquet", index=False)),
+        ("csv", lambda path: FRAME.to_csv(path, index=False, sep=";", compression="gzip")),
+        ("csv", lambda path: FRAME.to_csv(path, index=False, sep=";", compression="zip")),
+    ],
+)
+def test_other_formats_are_known_by_what_is_in_them(
+    form: str, write: Callable[[Path], None], tmp_path: Path
+) -> None:
+    path = tmp_path / "x.xlsx"  # whatever the name says
+    if form == "parquet":
+        path.mkdir()
+    write(path)
+    found = find_layout(path)
+    assert (found.format, found.is_text) == (form, form == "csv")
+    assert found.sep == (";" if form == "csv" else ",")
+    frame = read_table(path, found)
+    assert frame["a"].tolist() == ["007", "8"]
+    assert frame["b"].astype(int).tolist() == [1, 2]
+
+
+def test_lines_of_other_lengths_are_seen(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("a,b\n" + "1,2\n" * 8 + "1,2,3\n")
+    assert find_layout(path).fitting == 0.9
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "got an empty file"),
+        ("a,b\n", "must have records"),
+        (f"{CANARY}@x.org,12\nb,2\n", "looks like a record"),
+        (f"a,\n{CANARY},2\n", "places 2"),
+        (f"age,Age\n{CANARY},2\n", "places 1 and 2"),
+        (f"a,b\n{CANARY},2,3\n", "got 1 lines with others"),
+    ],
+)
+def test_what_cannot_be_a_table_is_refused_without_a_cell(text: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(text)
+    with pytest.raises(InputError) as refused:
+        read_table(path, find_layout(path))
+    assert said in str(refused.value)
+    assert CANARY not in str(refused.value)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="it is not there"):
+        find_layout(tmp_path / "x.csv")
+
+
+def test_plain_names_pass() -> None:
+    refuse_header("x.csv", ["a", "Größe (cm)", "2nd name"])

@@ -1,0 +1,39 @@
+"""Questions: each can be answered from its words, and says what follows."""
+
+from __future__ import annotations
+
+import pytest
+
+from anon_pipeline.catalog.detectors.forms import NumberForm
+from anon_pipeline.draft.profile import questions
+
+TEXTS = {name: text for name, text in vars(questions).items() if name.isupper()}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_it_begins_with_a_question_and_says_what_to_write_or_keep(name: str) -> None:
+    question, _, follows = TEXTS[name].partition("?")
+    assert question[:1].islower()
+    assert any(word in follows for word in ("write", "keep", "Edit", "under clean"))
+    for riddle in ("public", "secret", "Taken as", "meanwhile"):
+        assert riddle not in TEXTS[name]
+
+
+def test_it_says_what_an_unclear_mark_was_taken_for() -> None:
+    assert "taken for a sign of thousands" in questions.decimal_or_thousands(NumberForm(thousands=","))
+    assert "taken for the decimal sign" in questions.decimal_or_thousands(NumberForm())
+
+
+def test_it_names_the_key_for_people_with_several_records() -> None:
+    assert "write person: customer below attributes" in questions.several_records("customer")
+
+
+def test_it_names_the_detectors_to_allow() -> None:
+    assert "allow: {telephone: the reason}" in questions.some_identifiers("telephone numbers", ["telephone"])
+
+
+def test_on_a_terminal_only_what_asks_is_shown() -> None:
+    text = f"{questions.TABLE} {questions.DAY_OR_MONTH}"
+    assert questions.asked_in(text) == (
+        "do the groups in its table suit your readers? does the day come first in its dates, or the month?"
+    )

@@ -1,0 +1,129 @@
+"""Roles that are proposed, in doubt the careful one; a column that nobody can classify is a question."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from anon_pipeline.draft.profile.look import look_at
+from anon_pipeline.draft.profile.output import holds
+from anon_pipeline.draft.profile.proposals import Proposal, Sure
+from anon_pipeline.draft.profile.roles import propose_role
+from anon_pipeline.policy.columns import Generalize, Sensitive
+
+RNG = np.random.default_rng(0)
+N = 400
+
+
+def of(name: str, values: object) -> Proposal:
+    return propose_role(look_at(pd.Series(values, name=name)))
+
+
+OWN = [f"K-{i}" for i in range(N)]
+AMOUNTS = RNG.lognormal(8, 1, N).round(2)
+FEW = RNG.choice(["a", "b", "c"], N)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "role", "sure"),
+    [
+        ("x", [None] * N, "identifier", Sure.CERTAIN),
+        ("x", ["a"] * N, "identifier", Sure.CERTAIN),
+        ("contact", [f"a{i}@example.org" for i in range(N)], "identifier", Sure.CERTAIN),
+        ("surname", RNG.choice([f"n{i}" for i in range(90)], N), "identifier", Sure.CERTAIN),
+        ("product_name", FEW, "identifier", Sure.UNSURE),
+        ("x", OWN, "identifier", Sure.CERTAIN),
+        ("customer_no", np.arange(N), "identifier", Sure.CERTAIN),
+        ("x", np.arange(N), "identifier", Sure.LIKELY),
+        ("branch_id", RNG.integers(0, 60, N), "identifier", Sure.LIKELY),
+        ("remarks", [f"w{i}" for i in range(30)] * 10, "identifier", Sure.LIKELY),
+        ("birth_date", pd.date_range("1950-01-01", periods=N), "generalize", Sure.LIKELY),
+        ("sex", FEW, "generalize", Sure.LIKELY),
+        ("weight", RNG.normal(75, 10, N).round(1), "perturb", Sure.LIKELY),
+        ("x", RNG.normal(75, 10, N).round(1), "perturb", Sure.UNSURE),
+        ("x", FEW, "generalize", Sure.UNSURE),
+        ("salary", AMOUNTS, "sensitive", Sure.LIKELY),
+        ("diagnosis", FEW, "sensitive", Sure.LIKELY),
+        (
+            "when",
+            [f"{i}.{j}" for i in range(20) for j in range(19)] + ["soon"] * 20,
+            "identifier",
+            Sure.UNSURE,
+        ),
+    ],
+)
+def test_roles(name: str, values: object, role: str, sure: Sure) -> None:
+    found = of(name, values)
+    assert (found.role, found.sure) == (role, sure), found.reason
+    assert found.question is not None or sure is not Sure.UNSURE
+
+
+def test_nothing_is_proposed_as_public() -> None:
+    names = ["weather", "colour", "x", "is_public", "country", "status"]
+    assert all(of(name, FEW).role != "insensitive" for name in names)
+
+
+def test_sensitive_numbers_are_rounded_within_bounds_of_public_steps() -> None:
+    column = of("salary", AMOUNTS).column
+    assert isinstance(column, Sensitive)
+    assert column.round is not None
+    assert column.top is not None
+    assert column.top < AMOUNTS.max()
+    assert (column.top / column.round).is_integer()
+
+
+def test_a_sensitive_column_that_often_lacks_its_value_is_generalized() -> None:
+    values = np.where(RNG.random(N) < 0.3, None, FEW)
+    found = of("diagnosis", values)
+    assert isinstance(found.column, Generalize)
+    assert found.question is not None
+
+
+def test_a_few_missing_values_are_left_out() -> None:
+    values = AMOUNTS.astype(object)
+    values[:3] = None
+    column = of("salary", values).column
+    assert isinstance(column, Sensitive)
+    assert column.missing == "suppress"
+
+
+def test_an_identifier_that_repeats_asks_for_persons() -> None:
+    found = of("patient_id", np.repeat(np.arange(N // 4 * 3), 2)[:N])
+    assert found.dropped
+    assert "person: patient_id" in (found.question or "")
+
+
+def test_an_ambiguous_date_is_a_question() -> None:
+    dates = [f"{i % 12 + 1:02d}/{i % 11 + 1:02d}/19{i % 40 + 50}" for i in range(N)]
+    found = of("born", dates)
+    assert found.role == "generalize"
+    assert "does the day come first" in (found.question or "")
+
+
+PHONES = [f"044 {i:03d} {i % 90 + 10} 67" for i in range(200, 200 + N)]
+CODES = [f"A{i % 30}" for i in range(N)]
+
+
+@pytest.mark.parametrize(
+    ("phones", "sure", "reason", "shown"),
+    [
+        (N, Sure.CERTAIN, "its values have the form of telephone numbers", "telephone numbers"),
+        (N // 10, Sure.LIKELY, "some of its values have", "categories, some telephone numbers"),
+        (1, Sure.UNSURE, "a few (less than 5%) of its values have", "categories, a few telephone numbers"),
+    ],
+)
+def test_how_sure_follows_the_share_of_what_looks_like_an_identifier(
+    phones: int, sure: Sure, reason: str, shown: str
+) -> None:
+    found = of("reference", PHONES[:phones] + CODES[phones:])
+    assert (found.role, found.sure, holds(found.seen)) == ("identifier", sure, shown)
+    assert found.reason.startswith(reason)
+    assert (found.question is None) == (sure is Sure.CERTAIN)
+
+
+def test_a_free_text_with_an_identifier_in_it_is_left_out_without_a_question() -> None:
+    texts = [f"a long remark about what was said on day {i}" for i in range(N)]
+    found = of("x", ["call me on 044 668 18 00 again, please, soon", *texts[1:]])
+    assert (found.role, found.sure, found.question) == ("identifier", Sure.CERTAIN, None)
+    assert "a few (less than 5%) of its values have the form of telephone numbers" in found.reason

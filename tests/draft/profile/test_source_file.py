@@ -1,0 +1,150 @@
+"""What `init`, `profile` and `hierarchy` can be given: each kind of source that lies on this machine."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from anon_pipeline.base.errors import InputError, PolicyError
+from anon_pipeline.draft.profile.source_file import read_given
+from tests.cli.projects import Folder
+
+N = 400
+
+
+@pytest.fixture
+def people() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "customer": [f"C{i:05d}" for i in rng.permutation(N)],
+            "age": rng.integers(18, 90, N),
+            "town": rng.choice(["Cork", "Galway", "Sligo"], N),
+            "height": rng.normal(170, 9, N).round(1),
+            "illness": rng.choice(["asthma", "flu", "none"], N),
+        }
+    )
+
+
+def in_sqlite(people: pd.DataFrame, folder: Path) -> dict[str, object]:
+    with sqlite3.connect(folder / "people.sqlite") as database:
+        people.to_sql("people", database, index=False)
+    (folder / ".env").write_text(f"PLACE=sqlite:///{folder / 'people.sqlite'}\n", encoding="utf-8")
+    return {"sql": {"url_env": "PLACE", "table": "people"}}
+
+
+def in_a_query(people: pd.DataFrame, folder: Path) -> dict[str, object]:
+    in_sqlite(people, folder)
+    return {"sql": {"url_env": "PLACE", "query": "SELECT * FROM people WHERE age > 20"}}
+
+
+def in_duckdb(people: pd.DataFrame, folder: Path) -> dict[str, object]:
+    with duckdb.connect(str(folder / "people.duckdb")) as database:
+        database.register("frame", people)
+        database.execute("CREATE TABLE people AS SELECT * FROM frame")
+    return {"duckdb": {"path": "people.duckdb", "table": "people"}}
+
+
+def in_a_sheet(people: pd.DataFrame, folder: Path) -> dict[str, object]:
+    with pd.ExcelWriter(folder / "people.xlsx") as book:
+        people.iloc[:3].to_excel(book, sheet_name="draft", index=False)
+        people.to_excel(book, sheet_name="final", index=False)
+    return {"path": "people.xlsx", "format": "excel", "options": {"sheet": "final"}}
+
+
+def in_partitions(people: pd.DataFrame, folder: Path) -> dict[str, object]:
+    people.to_parquet(folder / "people", partition_cols=["town"], index=False)
+    return {"path": "people", "format": "parquet"}
+
+
+def in_lines(people: pd.DataFrame, folder: Path) -> dict[str, object]:
+    people.to_json(folder / "people.jsonl", orient="records", lines=True)
+    return {"path": "people.jsonl", "format": "jsonl"}
+
+
+KINDS = (in_sqlite, in_a_query, in_duckdb, in_a_sheet, in_partitions, in_lines)
+Making = Callable[[pd.DataFrame, Path], dict[str, object]]
+
+
+@pytest.mark.parametrize("make", KINDS)
+def test_a_policy_for_each_kind_of_source_runs_unedited(
+    make: Making,
+    people: pd.DataFrame,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tmp_path / "pyproject.toml").write_text("", encoding="utf-8")
+    (tmp_path / "where.yaml").write_text(yaml.safe_dump({"source": make(people, tmp_path)}), encoding="utf-8")
+    monkeypatch.setenv("PLACE", f"sqlite:///{tmp_path / 'people.sqlite'}")
+    project = Folder(tmp_path, capsys, monkeypatch)
+    drafted = project.call("init", "where.yaml", "--yes", "--to", "policy.yaml")
+    assert drafted.code == 0, drafted.err
+    written = yaml.safe_load((tmp_path / "policy.yaml").read_text(encoding="utf-8"))["attributes"]
+    assert written["source"] == yaml.safe_load((tmp_path / "where.yaml").read_text())["source"]
+    assert {*written["columns"]} == {*people.columns}
+    assert str(tmp_path) not in (tmp_path / "policy.yaml").read_text(encoding="utf-8")
+    made = project.call("run", "policy.yaml")
+    assert made.code == 0, made.err
+
+
+def test_what_is_read_is_the_table(people: pd.DataFrame, tmp_path: Path) -> None:
+    given = {}
+    for make in (in_duckdb, in_a_sheet):
+        (tmp_path / "where.yaml").write_text(
+            yaml.safe_dump({"source": make(people, tmp_path)}), encoding="utf-8"
+        )
+        given[make] = read_given(tmp_path / "where.yaml")
+    people.to_csv(tmp_path / "people.csv", index=False)
+    file = read_given(tmp_path / "people.csv")
+    assert (file.source, file.layout.format) == (None, "csv")
+    for one in given.values():
+        assert (
+            one.frame["customer"].tolist() == people["customer"].tolist() == file.frame["customer"].tolist()
+        )
+
+
+def test_profile_and_hierarchy_look_at_it_too(
+    people: pd.DataFrame,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tmp_path / "where.yaml").write_text(
+        yaml.safe_dump({"source": in_duckdb(people, tmp_path)}), encoding="utf-8"
+    )
+    project = Folder(tmp_path, capsys, monkeypatch)
+    assert project.call("profile", "where.yaml", "--json-to", "profile.json").code == 0
+    document = json.loads((tmp_path / "profile.json").read_text(encoding="utf-8"))
+    assert (document["records"], document["layout"]["format"]) == (N, "duckdb")
+    assert project.call("hierarchy", "where.yaml", "town").code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("name: x\nsource: {path: p.csv}\n", "must have the key source alone"),
+        ("- 1\n", "must have the key source alone"),
+        ("source: {path: a.csv, sql: {url_env: A, table: b}}\n", "source"),
+        ("source: {path: 'p_{partition}.csv'}\n", "must name one table, got a source with partitions"),
+        ("source: {path: nowhere.csv}\n", "nowhere.csv"),
+        ("source: {asset: [warehouse, customers]}\n", "source"),
+    ],
+)
+def test_what_names_no_table_is_refused(text: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "where.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises((InputError, PolicyError), match=said):
+        read_given(tmp_path / "where.yaml")
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"where\.yaml: must be a readable file"):
+        read_given(tmp_path / "where.yaml")
