@@ -1,7 +1,7 @@
 """What an attacker links who also knows values that are released as they are: the mean over the noise.
 
 The releases that the noise could have made are drawn once, and serve all sets of known columns. What costs
-much is bounded: of large cells that no noise lets be told apart a bound stands in, of others a sample.
+much is bounded: of large cells that no noise lets be distinguished a bound stands in, of others a sample.
 
 Decision: docs/adr/0062-drawn-categories-with-everything-else.md.
 """
@@ -44,7 +44,7 @@ class KnownAttack:
     """Releases that could have been drawn, and what is known of the R records they are drawn of.
 
     ranks: (R,) of each column that is released as it is and may be known.
-    hidden: what is behind all drawn values.
+    hidden: the originals of all drawn values.
     categories: columns of drawn categories, in the order of ``hidden``.
     draws: some releases, with all drawn values; none where no draw leaves a record.
     groups: (R,) group of classes that each record's draws are counted in.
@@ -74,8 +74,8 @@ class KnownAttack:
         of their records is (`known_people`).
 
         Args:
-            columns: that the attacker knows beside class, originals of noisy numbers and all laws: of drawn
-                categories he knows the original, of others the released value.
+            columns: that the attacker knows in addition to class, originals of noisy numbers and
+                distributions: of drawn categories he knows the original, of others the released value.
         Returns:
             The mean, its standard error, and how often noise was drawn (0: it is exact, without noise).
             It is 1 where no record can be released.
@@ -237,7 +237,7 @@ def known_attack(evidence: Evidence, policy: Policy, known: KnownTable | None = 
 
     Args:
         evidence: with originals; which of them were released, and how, plays no part.
-        policy: all of its stages behind the recoding.
+        policy: all of its stages after the recoding.
         known: its `known_table`; None: it is made here.
     Raises:
         InputError: a file alone.

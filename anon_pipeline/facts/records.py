@@ -88,7 +88,7 @@ class KAnonymizedFacts:
     suppressed_cells: in records that are released; they are at the top, whatever ``levels`` says.
     equal_distance: generalize columns without a hierarchy, whose values were taken as equally far apart.
     sse: mean squared distance of a microaggregated cell from its original, in [0, 1]; else None.
-    telling: columns whose originals a released column tells, and which one: `evidence.told_originals`.
+    telling: columns whose originals a released column reveals, and that column: `evidence.told_originals`.
     """
 
     stage: ClassVar[str] = "k_anonymized"

@@ -34,7 +34,7 @@ def usual_columns(policy: Policy) -> dict[frozenset[str], float]:
     """Return the sets of known columns that have a bound without the policy's saying so, and the bound.
 
     All drawn categories together, and these with all unchanged columns, also where that is a single one
-    beside noise: who links it learns the noisy values.
+    with noisy columns: an attacker who links it learns the noisy values.
     """
     drawn, unchanged = list(policy.categorical), policy.unchanged
     together = [drawn] if len(drawn) > 1 else []
