@@ -68,7 +68,7 @@ class KnownAttack:
     seen: list[tuple[Evidence, Shown]] = field(default_factory=list, repr=False)
 
     def over_noise(self, columns: Sequence[str]) -> Expectation:
-        """Return the share of the released records that is rightly linked, on average over the noise.
+        """Return the share of the released records that is correctly linked, on average over the noise.
 
         Where people are counted, that of the people with a released record: they are linked if at least one
         of their records is (`known_people`).
@@ -107,7 +107,7 @@ class KnownAttack:
         return Expectation(min(mean, 1.0), max(error, heaviest / float(of.sum())), len(draws))
 
     def realized_share(self, evidence: Evidence, policy: Policy, columns: Sequence[str]) -> float:
-        """Return the share of the released records that is rightly linked by the noise that was drawn.
+        """Return the share of the released records that is correctly linked by the noise that was drawn.
 
         Of large cells a sample is looked at; where people are counted, of people with records there.
 
@@ -175,7 +175,7 @@ class KnownAttack:
 def _link(
     shown: Shown, hidden: Hidden, of: tuple[Cells, Reals, Integers], random: np.random.Generator
 ) -> Reals:
-    """Return what each released record adds to the records that are rightly linked, (r,)."""
+    """Return what each released record adds to the records that are correctly linked, (r,)."""
     cells, most, plan = of
     cell = cells.own[shown.rows]
     found = np.where(most[cell] <= 1, 1 / cells.sizes[cell], 0.0)

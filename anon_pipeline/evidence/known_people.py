@@ -1,6 +1,6 @@
 """What an attacker with known columns links of people who have several records: the mean over the noise.
 
-The value is the share of the people with a released record of whom at least one record is rightly linked. A
+The value is the share of the people with a released record of whom at least one record is correctly linked. A
 bound replaces large cells whose records noise hardly distinguishes: it is added for each cell, also
 for who is linked in several, and so never too low. Of the people whose records are compared with many others
 a sample is looked at, with all their records; the standard error includes it. Else it is exact.

@@ -128,9 +128,9 @@ def _advice(policy: Policy, of: str) -> str:
 KNOWN_COLUMNS = Limit(
     "known_columns",
     Words(
-        "At most this share of the records is rightly linked by who also knows the values of {}.",
-        of_people="At most this share of the people has a record that is rightly linked by who also knows "
-        "the values of {}.",
+        "An attacker who also knows the values of {} correctly links at most this share of the records.",
+        of_people="An attacker who also knows the values of {} correctly links a record of at most this "
+        "share of the people.",
         advice=_COARSER,
         advice_for=_advice,
         question="linkability",
