@@ -1,11 +1,11 @@
 """The chain of a release: from personal data to what may be published, stage by stage.
 
 Read it from top to bottom. Each stage is an asset that takes the table of the stage above it. Each check
-stands behind the stage that it guards, and stops what follows if it fails. All tables but the last are
+stands after the stage that it guards, and stops what follows if it fails. All tables but the last are
 private and stay in the vault. The component makes the releases below `releases/` by the same list; a test
 compares the two.
 
-For a stage of your own, copy this file, and put a `defs.py` beside the policy of your release (ROOT is the
+For a stage of your own, copy this file, and put a `defs.py` next to the policy of your release (ROOT is the
 folder of your project):
 
     from anon_pipeline import load_policy

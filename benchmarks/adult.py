@@ -183,7 +183,7 @@ def adult_policy(
 
 
 def table_columns(names: tuple[str, ...]) -> dict[str, dict[str, Any]]:
-    """Return quasi-identifiers with the hierarchy tables of Adult, which lie beside the data."""
+    """Return quasi-identifiers with the hierarchy tables of Adult, which are next to the data."""
     return {
         name: {"role": "generalize", "hierarchy": {"table": f"adult_hierarchy_{name}.csv"}} for name in names
     }

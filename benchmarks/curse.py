@@ -42,7 +42,7 @@ class Losses:
 
 @dataclass(frozen=True, slots=True)
 class Curse:
-    """One point of Fig. 1: mean loss of the k-quasi-identifiers, and of the attribute beside them.
+    """One point of Fig. 1: mean loss of the k-quasi-identifiers, and of the attribute next to them.
 
     without: of the others, where the attribute gets noise: (k, ε)-anonymity.
     beside: of the others, where it is generalized with them: k-anonymity.

@@ -282,7 +282,7 @@ class Draw:
 def published_ratio(one: Sequence[Draw], other: Sequence[Draw], epsilon: float) -> float:
     """Return the largest log ratio of all that is published of a record, in two worlds.
 
-    Draws are independent, and a draw that is published again tells nothing new: it is the sum over the draws.
+    Draws are independent, and a draw published again reveals nothing new: it is the sum over the draws.
     Of discrete Laplace noise each is piecewise linear in what is published, with bends at the two values.
 
     Args:

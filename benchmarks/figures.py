@@ -1,4 +1,4 @@
-"""The numbers behind the paper's figures: one recoding per recoder and k, then noise onward, many times.
+"""The numbers of the paper's figures: one recoding per recoder and k, then many runs from the noise on.
 
 Belongs here: running the library and averaging what it measures. Does not belong here: any measure of its
 own, printing (`paper`), what must come out (`claims`).
@@ -139,7 +139,7 @@ def run(table: Recoded, epsilon: Fraction, *, entropy: Entropy) -> Run:
 
 
 def point(table: Recoded, epsilon: float, *, runs: int, entropy: Entropy) -> Point:
-    """Average several runs and set the closed forms beside them.
+    """Average several runs and add the closed forms.
 
     Args:
         table: of `recoded`.

@@ -1,4 +1,4 @@
-"""One million records as the recoding leaves them, for the stages behind it.
+"""One million recoded records, for the stages after the recoding.
 
 Belongs here: generated data and its policy. Does not belong here: timing.
 """

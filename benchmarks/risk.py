@@ -141,11 +141,11 @@ def _adult_rows() -> list[Row]:
         Row(f"{at}threshold", {"threshold": lambda: threshold_linkage(files, upper=0.9)}),
         Row(f"{at}exact", {"exact": lambda: exact_linkage(files)}),
         Row(
-            f"{MILLION:,} persons counted in 10,000 full-domain classes, 4 columns",
+            f"{MILLION:,} people counted in 10,000 full-domain classes, 4 columns",
             {"cells": lambda: points_in_boxes(persons, cells, cells)},
         ),
         Row(
-            f"{MILLION:,} persons counted in 2,000 overlapping classes, 4 columns",
+            f"{MILLION:,} people counted in 2,000 overlapping classes, 4 columns",
             {"ranges": lambda: points_in_boxes(persons, low, high)},
         ),
         Row(f"{_ADULT:,} records, 8 columns: minimal uniques", {"uniques": lambda: minimal_uniques(wide)}),
@@ -153,7 +153,7 @@ def _adult_rows() -> list[Row]:
 
 
 def _print(row: Row) -> bool:
-    """Time a row, print it, and tell whether it keeps its target."""
+    """Time a row, print it, and return whether it meets its target."""
     for call in row.calls.values():
         call()
     parts: dict[str, list[float]] = {name: [] for name in row.calls}

@@ -150,7 +150,7 @@ def process(command: Sequence[str]) -> tuple[str, float, float]:
 
 
 def _print_row(row: Row, found: dict[str, Any]) -> bool:
-    """Print one row and tell whether it keeps its target."""
+    """Print one row and return whether it meets its target."""
     values = [found["amount"] / s / 1e6 if row.rate else s for s in found["seconds"]]
     middle = median(values)
     kept = row.target is None or (middle >= row.target if row.rate else middle <= row.target)

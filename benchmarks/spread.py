@@ -87,7 +87,7 @@ def matched_epsilon(table: Recoded, mean: float) -> float:
 
 
 def spread(table: Recoded, *, entropy: Entropy) -> Spread:
-    """Compute the curves of Fig. 2, and draw the noise once beside them.
+    """Compute the curves of Fig. 2, and draw the noise once for comparison.
 
     Args:
         table: of `recoded`.

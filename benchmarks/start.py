@@ -68,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _printed(row: Row, repeats: int) -> bool:
-    """Time a row, print it, and tell whether it keeps its target."""
+    """Time a row, print it, and return whether it meets its target."""
     times = []
     with tempfile.TemporaryDirectory(prefix="anon_pipeline_start_") as folder:
         policy = (_ROOT / _POLICY).read_text(encoding="utf-8").replace("20000", str(row.records))

@@ -110,7 +110,7 @@ def serve(step: Step, folder: Path, environ: Mapping[str, str]) -> Iterator[str]
         os.killpg(process.pid, signal.SIGINT)  # Ctrl-C
         try:
             process.wait(timeout=30)
-        except subprocess.TimeoutExpired:  # a shell lets what runs behind it ignore Ctrl-C
+        except subprocess.TimeoutExpired:  # a shell makes background processes ignore Ctrl-C
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 

@@ -55,7 +55,7 @@ def _local(root: Path) -> dict[str, str]:
 
 
 def _refuse_old_vault(home: str | None) -> None:
-    """Refuse to leave private tables behind where earlier versions had the vault in Dagster."""
+    """Refuse to run if private tables remain where earlier versions had Dagster's vault."""
     if home and (Path(home) / "vault" / "project-id").exists():
         raise InputError(
             "the vault is vault/ in the project, also in Dagster, but there is one in DAGSTER_HOME, where it "
@@ -65,7 +65,7 @@ def _refuse_old_vault(home: str | None) -> None:
 
 
 def _shared(root: Path, name: str) -> dict[str, str]:
-    """Nothing is beside the code but the hierarchies, which are part of it. Put your own places here."""
+    """Only the hierarchies are next to the code, because they are part of it. Put your own places here."""
     below = Path("/srv/anon-pipeline") / name
     return {
         "ANON_PIPELINE_SOURCES": str(below / "sources"),

@@ -33,7 +33,7 @@ class Audience(StrEnum):
 
 Source = Literal["policy", "released file", "the run", "originals", "noise", "population table", "history"]
 """What a number is computed from. ``the run``: time, versions, random ids; ``history``: earlier releases,
-with the originals behind them."""
+with the originals they came from."""
 
 _OPEN: frozenset[Source] = frozenset({"policy", "released file", "the run"})
 
@@ -57,7 +57,7 @@ class Number:
         if not self.of or (private and self.to is not Audience.CURATOR) != bool(self.because):
             raise ValueError(
                 "a number must say what it is computed from, and give a reason where, and only where, others "
-                "than the curator see what policy, released file and run do not tell."
+                "than the curator see what policy, released file and run do not reveal."
             )
 
 

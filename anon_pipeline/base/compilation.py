@@ -110,8 +110,8 @@ def _of_plain_types(compiled: Any) -> Any:
 def kernel(function: _Function) -> _Function:
     """Compile a function of plain loops when it is first called, once on a machine for each signature.
 
-    Other threads of Python run meanwhile: those that compute beside it, and the one that ends an interrupted
-    program.
+    Other threads of Python run meanwhile: those that compute at the same time, and the one that ends an
+    interrupted program.
 
     Args:
         function: of a module; the kernels that it calls are made before, or are of the same module.
@@ -134,7 +134,7 @@ class _Counter(event.Listener):
         self._begun = 0
 
     def on_start(self, event: Any) -> None:
-        """Count one more, and tell."""
+        """Count one more, and report it."""
         module = getattr(event.data["dispatcher"].py_func, "__module__", None) or ""
         if module.partition(".")[0] == __package__.partition(".")[0]:
             self._begun += 1
@@ -149,7 +149,7 @@ def compilations_told(told: Callable[[int], None]) -> Iterator[None]:
     """Tell of each kernel that must be compiled while this is open: nothing where all are on disk.
 
     Args:
-        told: called with how many kernels were begun so far, 1 and more, before numba compiles the next.
+        told: called with the number of kernels begun so far (1 or more), before numba compiles the next.
     """
     counter = _Counter(told)
     event.register("numba:compile", counter)

@@ -84,7 +84,7 @@ def make_folder(folder: Path) -> None:
 
 
 def replace_file(path: Path, data: bytes | memoryview, *, mode: int, what: str) -> None:
-    """Write beside, fsync, rename, fsync the folder: a reader sees the old file or the new one, complete.
+    """Write a temporary file, fsync, rename, fsync the folder: readers see the complete old or new file.
 
     Args:
         path: of the file; its folder exists.
@@ -109,7 +109,7 @@ def replace_file(path: Path, data: bytes | memoryview, *, mode: int, what: str) 
         with disk().point(f"rename {what}"):
             part.replace(path)
     except BaseException:
-        with contextlib.suppress(OSError):  # the first error is the one to tell
+        with contextlib.suppress(OSError):  # the first error is the one to report
             part.unlink(missing_ok=True)
         raise
     with disk().point(f"sync folder of {what}"), _open_folder(path.parent) as folder:

@@ -1,4 +1,4 @@
-"""Everything that can go wrong by name, and how a private stage fails without telling its data."""
+"""All named errors, and how a private stage fails without revealing its data."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The names of a table's columns against the policy's: what is undeclared, not there, twice, or alike.
 
 A name that the policy does not have may be a cell: that of the first record of a file without a header. Such
-names are told by their places; the error carries them aside, for a terminal that asks (`--show-values`).
+names are reported by position; the error carries them separately, for a terminal that asks (`--show-values`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def refuse_names(got: Sequence[str], declared: Sequence[str]) -> None:
 
     Raises:
         InputError: undeclared, repeated, lacking or look-alike names; all listed. Only names that the policy
-            declares are quoted, others are told by their number and places (from 1).
+            declares are quoted, all others are reported by number and positions (from 1).
     """
     problems = list(_problems(got, declared))
     if not problems:

@@ -34,7 +34,7 @@ class Mistake:
     rule: what its values must be: "must be a number".
     kind: what they are instead: "with other signs".
     rows: (n,) whether the record has it.
-    advice: what to write to mend it, a sentence.
+    advice: how to fix it, a sentence.
     """
 
     column: str

@@ -26,7 +26,7 @@ def sort_pairs(keys: NDArray[np.int64], partners: NDArray[np.int64]) -> None:
     while end > 1:
         if start > 0:  # the heap is being built
             start -= 1
-        else:  # its largest key goes behind it
+        else:  # its largest key goes after it
             end -= 1
             keys[0], keys[end] = keys[end], keys[0]
             partners[0], partners[end] = partners[end], partners[0]
@@ -77,7 +77,7 @@ def sort_rows(rows: NDArray[np.float64], begin: int, end: int, room: NDArray[np.
 
     Args:
         rows: (n, p).
-        begin: first row; ``end``: the row behind the last one. Other rows stay.
+        begin: first row; ``end``: the row after the last one. Other rows stay.
         room: (≥ rows to sort, p) scratch; at least one row.
     """
     for first in range(begin, end, _SHORT):

@@ -1,4 +1,4 @@
-"""Names that a reader cannot tell apart, and characters that no name or path may hold.
+"""Names that a reader cannot distinguish, and characters that no name or path may hold.
 
 Source: the idea of a skeleton is Unicode Technical Standard 39, section 4; the table is the part of its
 confusables (version 15.1, © Unicode, Inc., https://www.unicode.org/license.txt) that looks like an ASCII
@@ -92,7 +92,7 @@ def is_plain(text: str) -> bool:
 
 
 def escape(text: str) -> str:
-    """Write a name in ASCII, so that names that look alike can be told apart.
+    """Write a name in ASCII, so that names that look alike can be distinguished.
 
     >>> escape("аge")
     '\\\\u0430ge'

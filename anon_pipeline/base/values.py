@@ -58,8 +58,8 @@ def to_finite_numbers(column: pd.Series) -> pd.Series:
     Args:
         column: (n,) numbers, or texts that are numbers.
     Raises:
-        InputError: texts that are no numbers, infinite ones, or some beyond 2^53, where floats no longer tell
-            whole numbers apart; with the column and the count.
+        InputError: texts that are no numbers, infinite ones, or some beyond 2^53, where floats no longer
+            distinguish whole numbers; with the column and the count.
     """
     if pd.api.types.is_complex_dtype(column.dtype):
         raise InputError(f"{column.name}: must be a number, got complex ones")
@@ -126,7 +126,7 @@ def to_texts(column: pd.Series) -> pd.Series:
     """
     if column.dtype == object or isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(object)
-        if pd.api.types.infer_dtype(column) != "integer":  # beside None they would become floats
+        if pd.api.types.infer_dtype(column) != "integer":  # in a column with None they would become floats
             column = column.infer_objects()
     if pd.api.types.is_float_dtype(column.dtype):
         column = _without_point(column)
@@ -151,7 +151,7 @@ def text_codes(column: pd.Series) -> tuple[NDArray[np.int64], pd.Series]:
 def arrow_codes(column: pd.Series) -> tuple[NDArray[np.int64], pa.LargeStringArray]:
     """Number texts as `text_codes` does, and leave them in Arrow: of many texts Python's take longer.
 
-    Numbers and dates are told apart before they are written, so that each is written once.
+    Numbers and dates are distinguished before they are written, so that each is written once.
     """
     if isinstance(column.dtype, pd.StringDtype):
         return _encode(pa.array(column, type=pa.large_string()))

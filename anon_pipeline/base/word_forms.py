@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 _MARKS = {202, 216, 220, 230, 240}
-"""Combining classes of the marks on letters of Latin, Greek and Cyrillic; other marks tell words apart."""
+"""Combining classes of the marks on letters of Latin, Greek and Cyrillic; other marks distinguish words."""
 _HYPHEN = re.compile(r"(?<=\w)[-‐-―−](?=\w)")
 _POINT = re.compile(r"(?<=\d)[.,](?=\d)")
 
@@ -14,7 +14,7 @@ _POINT = re.compile(r"(?<=\d)[.,](?=\d)")
 def plain_word(text: str) -> str:
     """Return a text without case, accents, punctuation and more blanks than one.
 
-    A sign stays where it may tell values apart: a hyphen that joins no words, a point between digits.
+    A sign stays where it may distinguish values: a hyphen that joins no words, a point between digits.
 
     >>> [plain_word(text) for text in (" Grippe,", "GRIPPÉ", "type-1  diabetes", "A-", "A", "1.5")]
     ['grippe', 'grippe', 'type 1 diabetes', 'a-', 'a', '1.5']

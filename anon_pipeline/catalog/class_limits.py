@@ -16,7 +16,7 @@ class OnClasses:
     """A limit on the sensitive values of each class.
 
     name: of its fields in the policy, and in verdicts.
-    breaks: place of the function that prepares telling which classes break it, see `evidence.measures`.
+    breaks: place of the function that prepares the check of which classes break it, see `evidence.measures`.
     spare: place of the function that counts how many records a class may lose, see `evidence.spare`.
     by_distance: whether it compares values by the distance of their column.
     """

@@ -14,7 +14,7 @@ class ColumnType:
     name: in the policy.
     words: what its values must be, for messages.
     reads: place of the function from a column to values of this type, see `sources.type_readers`.
-    keys: of the section ``clean`` that fit columns of this type, beside those that fit all.
+    keys: of the section ``clean`` that fit columns of this type, in addition to those that fit all.
     numeric: whether it fits a column whose role needs numbers.
     temporal: whether it fits a column whose values are dates.
     keeps_texts: whether texts stay texts, whatever they are.

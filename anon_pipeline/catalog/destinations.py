@@ -1,4 +1,4 @@
-"""The table of destinations: where a published release is delivered to, beside its folder.
+"""The table of destinations: where a published release is delivered to, in addition to its folder.
 
 A new kind is one entry here, the class that it names, and its field in ``policy/deliver.py``.
 """

@@ -165,7 +165,7 @@ class Loss:
         the sizes of the classes, or at the labels in them.
     measures: place of a `recode.loss.CellLoss` or a `recode.loss.ClassLoss`, as ``by`` says.
     labels: whether it needs the class labels of ``anonymize.target``.
-    exact: whether its digits can tell what a suppressed record held.
+    exact: whether its exact value can reveal the content of a suppressed record.
     unit: of the number that `utility` shows; a share is in [0, 1].
     largest: from the records of the input to that number where everything is lost; ``whole``: whether it is a
         whole number.
@@ -189,9 +189,9 @@ class Format:
     name: in the policy.
     reads: place of the function that reads such a file: from the file, or what is held of it, the policy's
         options and limits, and the columns that hold numbers, to a table.
-    magic: bytes that every such file begins with; none: a text, or it cannot be told.
-    recognizes: place of the function that tells such a file from others with the same first bytes; none: its
-        ``magic`` does.
+    magic: bytes with which every such file begins; none: a text, or not known.
+    recognizes: place of the function that recognizes such a file among others with the same first bytes;
+        none: its ``magic`` does.
     packed: whether a file of it may be compressed as a whole; it is unpacked before it is read.
     folder: place of the function that reads a folder of such files as one table; none: it reads files alone.
     """
@@ -218,7 +218,7 @@ class SourceKind:
     partition: texts in it that stand for the partition; none: a partition changes nothing there.
     partition_in: fields of the section in which they may stand; none: what stands at the key is a text.
     watched: whether that text is a path below the folder of sources, which can be looked at at any time.
-    version: place of the function from that text to what tells one version of the records from another, which
+    version: place of the function from that text to an identifier of the version of the records, which
         is asked every minute; None: nothing can be asked.
     remote: what that text is: a ``url`` of object stores or the web, or the environment ``variable`` that
         holds one; None: neither.
@@ -258,7 +258,7 @@ class HierarchyKind:
     name: its key in the policy, which is the first field of its model.
     model: how a policy describes it.
     builds: place of the function that codes a column by it, see `hierarchy.build`.
-    recognizes: place of the function that tells the level of a released text, see `hierarchy.level_of_text`.
+    recognizes: place of the function that finds the level of a released text, see `hierarchy.level_of_text`.
     numbers: whether the column must hold numbers.
     ordered: whether its leaves lie on a line, so that ranges and means of them exist.
     computed: whether labels are computed from the values by a rule; those of others are looked at for values

@@ -1,4 +1,4 @@
-"""Names of kinds as the policy accepts them, and the code behind an entry."""
+"""Names of kinds as the policy accepts them, and the code of an entry."""
 
 from __future__ import annotations
 

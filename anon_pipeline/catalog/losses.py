@@ -13,7 +13,7 @@ _ALL = (
     Loss("precision", "share of the available levels used", "cells", f"{_CELLS}:PRECISION", exact=False),
     Loss(
         "granularity",
-        "other values that a value now stands for, of all",
+        "share of other values that a released value may stand for",
         "cells",
         f"{_CELLS}:GRANULARITY",
         exact=False,
@@ -30,7 +30,7 @@ _ALL = (
     ),
     Loss(
         "average_class_size",
-        "records of a class, on average",
+        "mean number of records in a class",
         "classes",
         f"{_CLASSES}:AVERAGE_CLASS_SIZE",
         exact=False,
@@ -40,7 +40,7 @@ _ALL = (
     Loss("entropy", "share of the information lost", "cells", f"{_CELLS}:ENTROPY"),
     Loss(
         "classification",
-        "records not released, or with another label (target) than most of their class",
+        "records not released, or whose label (target) differs from that of most of their class",
         "classes",
         f"{_CLASSES}:CLASSIFICATION",
         labels=True,

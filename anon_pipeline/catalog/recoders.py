@@ -52,10 +52,10 @@ _ALL = (
     _full(
         "ola",
         "algorithms:ola_node",
-        "of the minimal nodes of the lattice, the one that loses least",
+        "the node with the least loss, among the minimal nodes of the lattice",
         prefers=True,
     ),
-    _full("optimal", "algorithms:optimal_node", "the node that loses least, of all nodes"),
+    _full("optimal", "algorithms:optimal_node", "the node with the least loss, among all nodes"),
     _full(
         "incognito",
         "algorithms:incognito_node",
@@ -64,7 +64,7 @@ _ALL = (
     ),
     _full("samarati", "algorithms:samarati_node", "a node of the least height", prefers=True),
     _full("datafly", "algorithms:datafly_node", "one path up the lattice, the column with most values first"),
-    _full("mingen", "algorithms:mingen_node", "the node that is preferred, of all nodes", prefers=True),
+    _full("mingen", "algorithms:mingen_node", "the preferred node, among all nodes", prefers=True),
     _cuts("mondrian", "mondrian_entries", "ranges by cutting the table in halves, suppressing nothing"),
     _cuts(
         "mondrian_relaxed",
@@ -76,7 +76,7 @@ _ALL = (
     _micro(
         "vmdav",
         "vmdav_clusters",
-        "the same, of larger clusters where records lie close (gamma)",
+        "the same, with larger clusters where records are close (gamma)",
         options=frozenset({"gamma"}),
     ),
     _micro(

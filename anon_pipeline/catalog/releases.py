@@ -46,7 +46,7 @@ class PartitionKind:
     name: in the policy, and in the ledger.
     begins: whether a partition begins on a day.
     definition: place of the class that defines such partitions in Dagster.
-    options: of that class, beside start and time zone.
+    options: of that class, other than start and time zone.
     """
 
     name: str
@@ -87,5 +87,5 @@ PARTITION_KINDS: Mapping[str, PartitionKind] = MappingProxyType(
 
 
 def format_of(name: str) -> ReleaseFormat:
-    """Return the format of a released file by its name; the default where the name tells none."""
+    """Return the format of a released file by its name; the default if the name does not show it."""
     return RELEASE_FORMATS.get(PurePath(name).suffix.removeprefix("."), _PARQUET)

@@ -106,8 +106,8 @@ for command in (
 def main() -> None:
     """Run the command line; named errors become one message and their exit code.
 
-    A bug anywhere, also outside of the stages, is told by its type and place. No core dump is written of the
-    process, which holds private tables.
+    A bug anywhere, also outside of the stages, is reported by its type and place. No core dump is written of
+    the process, which holds private tables.
     """
     from anon_pipeline.base.errors import AnonPipelineError, GateRefused, private_stage  # noqa: PLC0415
 

@@ -1,6 +1,6 @@
 """How `check` prints what it found, for people and for programs: JSON, JUnit, SARIF, GitHub's annotations.
 
-All of them tell the same verdicts, and of values only those that the judged file itself tells. Belongs here:
+All have the same verdicts, and only values that can be computed from the judged file. Belongs here:
 one function for each format, and the table of them. Does not belong here: judging.
 """
 

@@ -184,7 +184,7 @@ def _label(node: Node, *, shown: bool) -> str:
 
 
 def _write_not_leaves(checked: CheckedHierarchy, path: Path | None) -> bool:
-    """Write the values that are no leaf where it is asked for, and tell whether it was done."""
+    """Write the values that are not a leaf, if asked for; return whether they were written."""
     from anon_pipeline.draft.private_files import write_private  # noqa: PLC0415
 
     if path is None or not checked.not_leaves:

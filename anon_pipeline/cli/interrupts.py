@@ -43,7 +43,7 @@ def ended_by_interrupts() -> Iterator[None]:
 def _end_after_interrupt(seen: int, ended: threading.Event) -> None:
     """Wait for an interrupt, then for the program, and end it; return where the program has ended by itself.
 
-    An interrupt that is ignored, as in the background of a shell, is not told.
+    An interrupt that is ignored, as in the background of a shell, is not reported.
 
     Args:
         seen: file with the numbers of signals, which ends with the program.

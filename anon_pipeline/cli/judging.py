@@ -105,7 +105,7 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
 
 
 def _judge(frame: DataFrame, policy: Policy, locations: Locations) -> GateReport:
-    """Judge a table by what there is beside it; who has only the file need not have the population's."""
+    """Judge a table with the available files; for a file alone the population's table is optional."""
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.gate import evaluate  # noqa: PLC0415
     from anon_pipeline.sources.population import read_population  # noqa: PLC0415

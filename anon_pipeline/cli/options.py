@@ -79,7 +79,7 @@ _mistakes_option = click.option(
 project_options = together(project_option, _allow_outside_option)
 """Options ``project`` and ``allow_outside`` of commands whose policy has paths."""
 source_options = together(project_options, _mistakes_option, show_values_option)
-"""The same, and how to tell of mistakes, of commands that read the policy's source."""
+"""The same, and how to report mistakes, for commands that read the policy's source."""
 
 
 def policy_option(says: str, *, required: bool = False) -> Option:

@@ -12,14 +12,14 @@ _NOT_TAKEN = re.compile(
     r"PATH|PYTHON.*|(LD|DYLD|NUMBA|PANDERA|DAGSTER)_.*|.*_COMMAND"
     r"|ANON_PIPELINE_(PLUGINS|ALLOW_OUTSIDE|POLICY_DEFAULTS)"
 )
-"""What a deployment says, and not a file that lies beside a policy: a command, a plugin, a floor."""
+"""Variables that only a deployment may set, not a file next to a policy: commands, plugins, floors."""
 
 
 def read_project_env(folder: Path) -> None:
     """Set the variables of a project's `.env` that are not set yet.
 
     Args:
-        folder: in a project; the file is beside its ``pyproject.toml`` or ``dg.toml``, else in the folder.
+        folder: in a project; the file is next to its ``pyproject.toml`` or ``dg.toml``, else in the folder.
     """
     from anon_pipeline.base.project import project_root  # noqa: PLC0415
 

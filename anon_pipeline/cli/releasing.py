@@ -139,10 +139,10 @@ def _print_refusal(ctx: click.Context, refused: GateRefused | InfeasibleError) -
 
 
 def _publish(ctx: click.Context, asked: Asked, options: Mapping[str, Any]) -> Published:
-    """Make and publish a release, and tell Dagster of it where that was asked for.
+    """Make and publish a release, and report it to Dagster if asked to.
 
     Raises:
-        GateRefused: with advice, after what it has cost was told.
+        GateRefused: with advice, after its cost was reported.
     """
     from anon_pipeline.base.errors import GateRefused  # noqa: PLC0415
     from anon_pipeline.gate import GateReport  # noqa: PLC0415

@@ -48,8 +48,8 @@ def report(  # noqa: PLR0913 - the options of a command
 
     RELEASE is its folder or its manifest.
 
-    The public report is already beside the manifest, unless the release was made before there were reports.
-    It is made again of what is public of the policy, where --policy is left out or has moved on. The
+    The public report is already published with the manifest, unless the release was made before there were
+    reports. It is made again of what is public of the policy, where --policy is left out or has moved on. The
     internal report shows each column before and after. It is for the curator alone, and needs --policy.
     """
     from anon_pipeline.base.errors import InputError, private_stage  # noqa: PLC0415

@@ -87,7 +87,7 @@ def refusal_document(asked: Asked, refused: AnonPipelineError) -> dict[str, Any]
 
 
 def count_earlier(policy: Policy, written: Published) -> int:
-    """Count the files of the release before that lie beside the new one; 0 where the folder is unreadable."""
+    """Count the files of the previous release in the folder; 0 if the folder is unreadable."""
     from anon_pipeline.publish.release_files import limits_of  # noqa: PLC0415
     from anon_pipeline.publish.verify.stray_files import count_stray_files  # noqa: PLC0415
 
@@ -105,7 +105,7 @@ def _rest(asked: Asked, written: Published) -> list[str]:
     from anon_pipeline.report.words import describe_rest  # noqa: PLC0415
 
     facts, hierarchies = written.manifest["facts"], asked.locations.hierarchies
-    with suppress(InputError), private_stage("report"):  # who removes the file at once need not be told
+    with suppress(InputError), private_stage("report"):  # the user may have removed the file
         frame = read_release(written.path, asked.policy)
         return list(describe_rest(asked.policy, facts, frame, hierarchies=hierarchies))
     return []

@@ -180,7 +180,8 @@ def print_report(
 
     Args:
         at_hand: whether the reader has the file that was judged, and it alone.
-        exact: whether to show all values, see `shows_values`; else those that the released file tells.
+        exact: whether to show all values, see `shows_values`; otherwise those that can be computed from the
+            released file.
         err: whether to print on standard error.
     """
     from anon_pipeline.limits.table import demanded_by  # noqa: PLC0415

@@ -50,9 +50,9 @@ def verify(
     RELEASE is its folder or its manifest.
 
     Recomputes the digests of files, content, policy and hierarchies, and judges the file by the policy's
-    limits. Without --policy it uses what is public of the policy, which lies beside the release. Lists the
+    limits. Without --policy it uses the public policy, which is published with the release. Lists the
     leaves of the manifest that nothing verifies without --policy, --public-key or the originals; they do not
-    count as refused. Warns of releases that tell too much.
+    count as refused. Warns of releases that reveal too much.
     """
     from anon_pipeline.base.errors import private_stage  # noqa: PLC0415
     from anon_pipeline.gate import Status  # noqa: PLC0415

@@ -18,7 +18,7 @@ def warmup(policy_files: tuple[Path, ...], as_json: bool) -> None:
 
     Without POLICY it compiles those of all recoders and mechanisms. It reads no data: small tables of
     generated patients are released in memory and thrown away. The kernels are kept in NUMBA_CACHE_DIR, or
-    beside the installed package. In an image, run it as the user of the container.
+    next to the installed package. In an image, run it as the user of the container.
 
     \b
     Example:

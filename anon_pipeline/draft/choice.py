@@ -192,7 +192,7 @@ def _rehearse(attempt: _Attempt, chosen: Chosen) -> Rehearsal:
 
 
 def _leave_out_refused(attempt: _Attempt, rehearsal: Rehearsal) -> bool:
-    """Leave out what limits name, else one column; tell whether there was one."""
+    """Leave out what limits name, else one column; return whether there was one."""
     limits = ", ".join(rehearsal.refused)
     there = [p.name for p in attempt.proposals if not p.dropped and p.name in rehearsal.named]
     for name in there:
@@ -201,7 +201,7 @@ def _leave_out_refused(attempt: _Attempt, rehearsal: Rehearsal) -> bool:
 
 
 def _leave_out_unread(attempt: _Attempt, error: InputError) -> bool:
-    """Leave out the columns that an error names, else one; tell whether there was one."""
+    """Leave out the columns that an error names, else one; return whether there was one."""
     named = {problem.partition(": ")[0] for problem in error.problems}
     there = [p.name for p in attempt.proposals if not p.dropped and p.name in named]
     for name in there:
@@ -210,7 +210,7 @@ def _leave_out_unread(attempt: _Attempt, error: InputError) -> bool:
 
 
 def _leave_one_out(attempt: _Attempt, reason: str) -> bool:
-    """Leave out the column that is least sure and tells records apart most; tell whether there was one."""
+    """Leave out the least certain column that distinguishes records most; return whether there was one."""
     open_ = [p for p in attempt.proposals if not p.dropped]
     quasi = [p for p in open_ if isinstance(p.column, Generalize)]
     spare = [p for p in open_ if not isinstance(p.column, Generalize) or len(quasi) > _KEEP]

@@ -68,7 +68,7 @@ def noise_facts(
     Returns:
         Per column: its mechanism, ε, δ, sensitivity and resolution, the classes without noise, the records'
         mean scale in the column's unit, the expected relative error. A scale may be a difference of two
-        persons' values: the means are rounded to two digits, and None where fewer than ten classes carry
+        people's values: the means are rounded to two digits, and None where fewer than ten classes carry
         noise.
     """
     facts: dict[str, dict[str, Any]] = {}
@@ -103,7 +103,7 @@ def _rounded_facts(
     diameters: NDArray[np.int64],
     bounds: tuple[int, int] | None,
 ) -> dict[str, float | None]:
-    """Return the mean scale and the expected error, to two digits, if enough classes stand behind them."""
+    """Return the mean scale and the expected error, to two digits, if they come from enough classes."""
     sensitivity = sensitivities(noise, diameters)
     if int((sensitivity > 0).sum()) < _ENOUGH_CLASSES:
         return {"mean_scale": None, "expected_relative_error": None}

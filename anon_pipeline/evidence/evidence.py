@@ -22,7 +22,7 @@ from anon_pipeline.risk.people import count_people
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Originals:
-    """The n original records behind a release, r of them released.
+    """The n original records of a release, r of them released.
 
     frame: (n, columns) the table after recoding: generalized texts, original numbers, sensitive values.
     labels: (n,) equivalence class; −1 for a record that the recoding suppressed.

@@ -1,6 +1,6 @@
 """What attackers get right on average over the noise: no draw, and so nothing of the release, decides it.
 
-The stages behind the recoding are gone through with noise of a fixed seed, which no release has: noise,
+The stages after the recoding run with noise of a fixed seed, which no release uses: noise,
 confidence, classes below k, classes beyond t or l. Originals are put into an order of their values first, so
 that neither their order nor the numbers of the classes change the result: it is a function of the recoded
 table and the policy alone.
@@ -198,7 +198,7 @@ def expectation(
 
     Args:
         evidence: with originals; which of them were released, and how, plays no part.
-        policy: all of its stages behind the recoding.
+        policy: all of its stages after the recoding.
         measure: a share of the released records, in [0, 1].
         together: whether the measure judges each class by itself: then of a small table many copies, each
             with noise of its own, are measured at once.
@@ -258,7 +258,7 @@ def mean_linking_risk(evidence: Evidence, policy: Policy, *, whole: Whole | None
     one person are linked is not independent of what becomes of their classes.
 
     Args:
-        policy: all of its stages behind the recoding.
+        policy: all of its stages after the recoding.
         whole: makes the `drawing_table` of a large table; None: it is made here. Records that are equal in
             all that linking looks at may be in any order.
     Raises:

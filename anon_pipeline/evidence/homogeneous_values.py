@@ -1,4 +1,4 @@
-"""What classes tell of the values of a column, exactly or nearly, and spellings of one word in it."""
+"""What classes reveal about the values of a column, exactly or nearly, and spellings of one word in it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST = 0.9
 """Share of a class with one value from which on a guess is nearly certain."""
 
 GAIN = 2
-"""How many times as frequent as in all classes it must be there: a value of nearly all tells nothing.
+"""Least ratio of a value's share in the class to its share in the table: a common value reveals nothing.
 
 Of a value that half have or more, the odds decide: `risk.certainty.likelier_share`.
 """
@@ -66,7 +66,7 @@ def _different_numbers(numbers: NDArray[np.float64]) -> tuple[NDArray[np.float64
 
 
 def near_homogeneity(evidence: Evidence, name: str) -> float:
-    """Return the share of the released records in classes that nearly tell a column's released value.
+    """Return the share of the released records in classes where a column has nearly one value.
 
     Of the people in such classes, of all in all classes, where these are counted.
 
@@ -78,7 +78,7 @@ def near_homogeneity(evidence: Evidence, name: str) -> float:
 
 
 def hidden_homogeneity(evidence: Evidence, policy: Policy, name: str) -> float:
-    """Return the share of the records in classes whose originals nearly have one value behind the noise.
+    """Return the share of the records in classes whose originals have nearly one value, in spite of noise.
 
     All records in classes count, whichever were released: it does not depend on the noise that was drawn. Of
     a column with numbers all values of a class must be nearly equal, for the noise is scaled to their range.
@@ -99,7 +99,7 @@ def hidden_homogeneity(evidence: Evidence, policy: Policy, name: str) -> float:
 
 
 def told_by_others(evidence: Evidence, policy: Policy, name: str) -> float:
-    """Return the share of the records in groups of the other quasi-identifiers that nearly tell this one.
+    """Return the share of the records whose other quasi-identifiers nearly determine this one.
 
     0 if it is the only one.
 

@@ -45,7 +45,7 @@ def held_identifiers(before: pd.DataFrame, after: pd.DataFrame, policy: Policy) 
 
     A column counts if at least `FEWEST` records have the value of their own identifier in it, and more than
     chance gives (the mean over all ways to shuffle the column, twice, and four standard errors). It also
-    counts if it holds so many different values of several words, or of letters and digits, whosever they are.
+    counts if it has this many different values of several words, or of letters and digits, in any record.
     Values that more than `MANY` records and one in a hundred have say nothing of a person, nor do those of
     fewer than three letters or four digits.
 

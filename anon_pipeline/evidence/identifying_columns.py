@@ -56,7 +56,7 @@ def identifying_columns(
         frame: (n, columns) the table of `deidentified` or `k_anonymized`.
         today: day on which acknowledgements must hold.
         following: what `following_columns` named; None: it is asked, of a table of `deidentified`.
-        holding: what `held_identifiers` named, which only the input tells; None: nothing.
+        holding: what `held_identifiers` named, which only the input shows; None: nothing.
         budget: see `risk.singling_out.exceeding_sets`.
     Returns:
         Names of columns and what to do; no number that was measured, no value.

@@ -1,7 +1,7 @@
 """What an attacker links who also knows values that are released as they are: the mean over the noise.
 
 The releases that the noise could have made are drawn once, and serve all sets of known columns. What costs
-much is bounded: of large cells that no noise lets be told apart a bound stands in, of others a sample.
+much is bounded: of large cells that no noise lets be distinguished a bound stands in, of others a sample.
 
 Decision: docs/adr/0062-drawn-categories-with-everything-else.md.
 """
@@ -44,7 +44,7 @@ class KnownAttack:
     """Releases that could have been drawn, and what is known of the R records they are drawn of.
 
     ranks: (R,) of each column that is released as it is and may be known.
-    hidden: what is behind all drawn values.
+    hidden: the originals of all drawn values.
     categories: columns of drawn categories, in the order of ``hidden``.
     draws: some releases, with all drawn values; none where no draw leaves a record.
     groups: (R,) group of classes that each record's draws are counted in.
@@ -68,14 +68,14 @@ class KnownAttack:
     seen: list[tuple[Evidence, Shown]] = field(default_factory=list, repr=False)
 
     def over_noise(self, columns: Sequence[str]) -> Expectation:
-        """Return the share of the released records that is rightly linked, on average over the noise.
+        """Return the share of the released records that is correctly linked, on average over the noise.
 
         Where people are counted, that of the people with a released record: they are linked if at least one
         of their records is (`known_people`).
 
         Args:
-            columns: that the attacker knows beside class, originals of noisy numbers and all laws: of drawn
-                categories he knows the original, of others the released value.
+            columns: that the attacker knows in addition to class, originals of noisy numbers and
+                distributions: of drawn categories he knows the original, of others the released value.
         Returns:
             The mean, its standard error, and how often noise was drawn (0: it is exact, without noise).
             It is 1 where no record can be released.
@@ -107,7 +107,7 @@ class KnownAttack:
         return Expectation(min(mean, 1.0), max(error, heaviest / float(of.sum())), len(draws))
 
     def realized_share(self, evidence: Evidence, policy: Policy, columns: Sequence[str]) -> float:
-        """Return the share of the released records that is rightly linked by the noise that was drawn.
+        """Return the share of the released records that is correctly linked by the noise that was drawn.
 
         Of large cells a sample is looked at; where people are counted, of people with records there.
 
@@ -175,7 +175,7 @@ class KnownAttack:
 def _link(
     shown: Shown, hidden: Hidden, of: tuple[Cells, Reals, Integers], random: np.random.Generator
 ) -> Reals:
-    """Return what each released record adds to the records that are rightly linked, (r,)."""
+    """Return what each released record adds to the records that are correctly linked, (r,)."""
     cells, most, plan = of
     cell = cells.own[shown.rows]
     found = np.where(most[cell] <= 1, 1 / cells.sizes[cell], 0.0)
@@ -237,7 +237,7 @@ def known_attack(evidence: Evidence, policy: Policy, known: KnownTable | None = 
 
     Args:
         evidence: with originals; which of them were released, and how, plays no part.
-        policy: all of its stages behind the recoding.
+        policy: all of its stages after the recoding.
         known: its `known_table`; None: it is made here.
     Raises:
         InputError: a file alone.

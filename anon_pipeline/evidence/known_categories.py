@@ -21,7 +21,7 @@ _NEVER = -1e300  # stands for the logarithm of 0, of which no difference can be 
 
 
 def expected_of_category(evidence: Evidence, policy: Policy, name: str) -> Expectation:
-    """Return the share of the records that is rightly linked by class and original value, over all draws.
+    """Return the share of the records that is correctly linked by class and original value, over all draws.
 
     It is exact: Σ_y max P(y | x) of each class, over the values x that it has. Where people are counted, it
     is a bound: no more people are linked than records.
@@ -60,7 +60,7 @@ def _expected_share(
 
 
 def realized_of_category(evidence: Evidence, policy: Policy, name: str) -> float:
-    """Return the share of the released records that is rightly linked by the values that were drawn.
+    """Return the share of the released records that is correctly linked by the values that were drawn.
 
     Args:
         evidence: with originals. name: as in `expected_of_category`.

@@ -1,7 +1,7 @@
 """What an attacker with known columns links of people who have several records: the mean over the noise.
 
-The value is the share of the people with a released record of whom at least one record is rightly linked. A
-bound stands in for large cells whose records noise hardly lets be told apart: it is added for each cell, also
+The value is the share of the people with a released record of whom at least one record is correctly linked. A
+bound replaces large cells whose records noise hardly distinguishes: it is added for each cell, also
 for who is linked in several, and so never too low. Of the people whose records are compared with many others
 a sample is looked at, with all their records; the standard error includes it. Else it is exact.
 """
@@ -50,7 +50,7 @@ class Shown:
 class PeopleAttack:
     """The people of the cells of one set of known columns, and what of them is compared.
 
-    hidden: what is behind drawn values.
+    hidden: the originals of drawn values.
     alike: (c,) whether all originals of a cell are equally likely, whatever is released.
     most: (c,) people of each cell who are linked on average at most.
     """
@@ -124,7 +124,7 @@ def people_attack(cells: Cells, people: Integers, hidden: Hidden) -> PeopleAttac
 
     Args:
         people: (n,) whose record each of the n in the cells is, 0 … P−1, each of them there.
-        hidden: what is behind drawn values.
+        hidden: the originals of drawn values.
     """
     of, most = people_of_cells(cells, people), most_linked(cells, hidden)
     return PeopleAttack(of, hidden, most <= 1, most_people(of, most))

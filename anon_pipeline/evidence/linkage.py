@@ -22,7 +22,7 @@ from anon_pipeline.risk.linkage import (
 )
 
 ATTACKERS = 2_000
-"""Attackers that are let loose on a release, at most."""
+"""Largest number of simulated attackers."""
 
 _LEVELS = 8  # of a perturb column's distances, where few columns are perturbed
 _ROUNDING = 1 + 1e-12
@@ -42,7 +42,7 @@ def linkage_share(evidence: Evidence, policy: Policy, kind: str) -> float:
         policy: with ``gate.attacks.linkage``.
         kind: one of `LINKAGES`.
     Raises:
-        InputError: this is a file alone, or there are too many columns to tell their combinations apart.
+        InputError: this is a file alone, or there are too many columns to distinguish their combinations.
     """
     return LINKAGES[kind](evidence, policy)
 

@@ -129,13 +129,13 @@ def class_limits(evidence: Evidence, policy: Policy) -> dict[str, ClassLimit]:
 
 
 def breaks_t_closeness(evidence: Evidence, policy: Policy, name: str, t: float) -> ClassLimit:
-    """Return what tells which classes are farther than t from the whole input in one sensitive column."""
+    """Return a function that finds classes farther than t from the whole input in one sensitive column."""
     measured = _t_closeness_of(evidence, policy, name)
     return lambda rows, labels, m: ~is_t_close(measured(rows, labels, m), t)
 
 
 def breaks_l_diversity(evidence: Evidence, policy: Policy, name: str, limit: LDiversity) -> ClassLimit:
-    """Return what tells which classes are not diverse enough in one sensitive column."""
+    """Return a function that finds classes that are not diverse enough in one sensitive column."""
     measured = _l_diversity_of(evidence, policy, name, limit)
     return lambda rows, labels, m: ~is_l_diverse(measured(rows, labels, m), limit)
 

@@ -43,20 +43,20 @@ def sampled_risk(evidence: Evidence, policy: Policy, population: Population) -> 
 
 
 def classes_risk(sizes: Integers, persons: Integers) -> PopulationRisk:
-    """Measure journalist and marketer risk; a class is about no fewer persons than it has records.
+    """Measure journalist and marketer risk; a class fits at least as many people as it has records.
 
-    Where the population lacks persons who were released, both are thus overestimated and never
-    underestimated: those persons are in the whole population, whatever the table has.
+    If released people are missing from the population, both risks are overestimated, never
+    underestimated, because these people belong to the population even if the table lacks them.
 
     Args:
         sizes: (m,) released records of each class.
-        persons: (m,) persons of the population whom each may be about.
+        persons: (m,) people of the population who fit each class.
     """
     return population_risk(sizes, np.maximum(persons, sizes))
 
 
 def class_populations(evidence: Evidence, policy: Policy, population: Population) -> Integers:
-    """Count the persons whom each released class may be about, (m,); one person may fit several classes.
+    """Count the people who fit each released class, (m,); one person may fit several classes.
 
     Args:
         evidence: of the release; a file alone will do.

@@ -29,7 +29,8 @@ def rare_values(evidence: Evidence, name: str, *, k: int) -> int:
 def rare_together(evidence: Evidence, names: Sequence[str], *, k: int) -> float:
     """Return the share of the released records that share their values of some columns with fewer than k.
 
-    Where people are counted: with fewer than k people. A missing value counts as a value: a gap tells, too.
+    Where people are counted: with fewer than k people. A missing value counts as a value, because a gap is
+        information, too.
 
     Args:
         names: of at least one column.

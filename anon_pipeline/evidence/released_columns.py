@@ -27,7 +27,7 @@ from anon_pipeline.risk.agreement import (
 from anon_pipeline.risk.singling_out import FEWEST, is_identifying
 
 MANY = 20
-"""Different values from which a column may be one of persons, not of groups of them."""
+"""Number of different values from which a column may stand for people instead of groups."""
 
 FEW = 8
 """Different values from which a column may follow a few people who have many records."""
@@ -80,7 +80,7 @@ def following_columns(frame: pd.DataFrame, policy: Policy) -> tuple[str, ...]:
     A column counts with at least `MANY` different values, `FEWEST` of them repeated, where records of one
     value agree in the original quasi-identifiers, on average over those that do not follow from one another,
     by more than `ALIKE` beyond chance, and in two of them if there are two (`tells_one_person`): a diagnosis
-    agrees with its ward alone. A city beside a postal code agrees in that one only. With fewer
+    agrees with its ward alone. A city agrees with the postal code only. With fewer
     values, but at least `FEW`, they must agree so in each of these quasi-identifiers, at least two.
 
     Args:
@@ -160,7 +160,7 @@ def _few_values(frame: pd.DataFrame, policy: Policy, name: str) -> list[str]:
 
 
 def _many(frame: pd.DataFrame, policy: Policy, names: Sequence[str]) -> bool:
-    """Tell whether columns have as many different values as those of persons have."""
+    """Return whether columns have enough different values to stand for people."""
     codes = combined_codes(frame, names)
     there = codes[codes >= 0]
     different = count_different(there)

@@ -2,7 +2,7 @@
 
 Confidence-based suppression depends on the released value: who is far from others in the class is left out
 more often. Chances are by each record's own interval; how many more are left out since their class then falls
-below k, or breaks t or l, is said beside it. It needs the originals: all of it is for the curator alone.
+below k, or breaks t or l, is reported separately. It needs the originals, so it is only for the curator.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Booleans = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A tenth of the records by their original values of one column; the values are not told.
+    """A tenth of the records by their original values of one column; the values are not shown.
 
     records: that are in a class.
     released: mean chance of these to stay.

@@ -1,4 +1,4 @@
-"""Released columns that tell the originals of others, so that noise or generalization hides nothing."""
+"""Released columns that reveal the originals of others, so that noise or generalization hides nothing."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.explained_share import explained_share
 
 TOLD = 0.9
-"""Share of what classes leave open of a column from which on another tells it: a third of its spread is left.
+"""Share of a column's variation within classes from which another column reveals it: a third is left.
 
-Three bands of a column tell 0.89 of it, four 0.94 ([ADR 68]).
+Three bands of a column reveal 0.89 of it, four 0.94 ([ADR 68]).
 """
 
 _RECORDS = 200_000  # that are looked at; of more, whole classes are left out evenly
@@ -40,7 +40,7 @@ class Original(NamedTuple):
 
 
 def told_originals(frame: pd.DataFrame, policy: Policy, codes: Integers, classes: Integers) -> dict[str, str]:
-    """Name the generalized, noisy and drawn columns whose originals another released column tells.
+    """Name the generalized, noisy and drawn columns whose originals another released column reveals.
 
     Compared are the records of each class: what the generalized values leave open, and noise hides.
 
@@ -49,7 +49,7 @@ def told_originals(frame: pd.DataFrame, policy: Policy, codes: Integers, classes
         codes: (n, q) of the generalize columns, as `code_quasi_identifiers` gives them.
         classes: (n,) class of each record; −1 for a suppressed one.
     Returns:
-        By column the released one that tells most of it, if that is `TOLD` or more.
+        By column, the released column that reveals most of it, if that is `TOLD` or more.
     """
     rows = _choose(classes)
     if not len(rows):
@@ -87,7 +87,7 @@ def _sorted_codes(series: pd.Series) -> Integers:
 
 
 def _told_share(original: Original, other: Integers, classes: Integers, people: Integers | None) -> float:
-    """Return how much of a column another one tells; each person counts once with each pair of values."""
+    """Return how much of a column another one reveals; each person counts once with each pair of values."""
     values, classes = original.codes, rank_values(classes, int(classes.max()) + 1)[0]
     if people is not None:
         keys, space = pack_columns((people, classes, values, other))

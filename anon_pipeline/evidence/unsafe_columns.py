@@ -123,7 +123,7 @@ def _dates(policy: Policy, column: _Column) -> Iterator[str]:
 
 
 def _birth_years(policy: Policy, column: _Column) -> Iterator[str]:
-    """Yield that dates of birth are not years, or tell ages over 89."""
+    """Yield that dates of birth are not years, or reveal ages over 89."""
     name, as_of = column.name, policy.gate.safe_harbor_terms.as_of
     if not all(map(is_year, column.texts)):
         yield _days(name)

@@ -1,4 +1,4 @@
-"""Originals in an order of their values alone: it tells neither the input's order nor class numbers."""
+"""Originals sorted by their values alone: the order reveals neither the input's order nor class numbers."""
 
 from __future__ import annotations
 

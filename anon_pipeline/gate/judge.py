@@ -25,7 +25,7 @@ from anon_pipeline.stages.history.memory import Memory
 from anon_pipeline.stages.lineage import Descent
 
 
-def evaluate(  # noqa: PLR0913 - all that is known of a release beside itself
+def evaluate(  # noqa: PLR0913 - all that is known about a release
     release: pd.DataFrame,
     policy: Policy,
     facts: Facts | None = None,
@@ -65,7 +65,7 @@ def evaluate(  # noqa: PLR0913 - all that is known of a release beside itself
 
 
 def _verdicts(case: Case) -> list[Verdict]:
-    """Judge a case by all of its limits, those that ask for the noise beside the others.
+    """Judge a case by all of its limits, those on noise in parallel with the others.
 
     What limits share of a case is so asked for in one thread (`Case`).
     """

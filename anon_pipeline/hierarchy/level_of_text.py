@@ -1,6 +1,6 @@
 """On which level of its hierarchy a released column is, as its texts show it.
 
-A text tells its level by its form: ``[1970, 1980)``, ``1970s``, ``021**``, a node's name. What several levels
+The form of a text shows its level: ``[1970, 1980)``, ``1970s``, ``021**``, a node's name. What several levels
 release alike fits each of them.
 """
 
@@ -23,7 +23,7 @@ from anon_pipeline.policy.model import Policy
 
 
 class Seen(NamedTuple):
-    """How the texts of a hierarchy tell their level.
+    """How the texts of a hierarchy show their level.
 
     height: levels of the hierarchy.
     fits: whether a text may be on a level.
@@ -38,11 +38,12 @@ class Seen(NamedTuple):
 def broken_levels(
     frame: pd.DataFrame, policy: Policy, levels: Mapping[str, int], *, cells: int | None, hierarchies: Path
 ) -> list[str]:
-    """List the generalize columns whose released texts are not on the level that facts tell.
+    """List the generalize columns whose released texts are not on the level in the facts.
 
     Args:
         frame: (r, columns) the released table.
-        cells: blanked cells that facts tell; only with ``suppress: cells`` is there any. None: not told.
+        cells: blanked cells according to the facts; only with ``suppress: cells`` is there any. None: not
+            told.
     Raises:
         InputError: a hierarchy table that cannot be read.
     """

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from anon_pipeline.hierarchy.hierarchy import Hierarchy
 
 _WIDE, _ROW, _LEFT = 560.0, 26.0, 64.0
-_MOST = 400  # values of a level whose edges can be told apart
+_MOST = 400  # values of a level whose edges can be distinguished
 _NOTE = f"Values are not shown: they are cells of the data. {CURATOR}"
 
 

@@ -36,7 +36,7 @@ class Entry(NamedTuple):
         """Whether its ε is spent: its noise was drawn, it was published once, or it may still be.
 
         A draw counts whatever becomes of it. Otherwise a refused one could be drawn anew for nothing until
-        the gate accepts one, and what is accepted then tells more than ε allows.
+        the gate accepts one, and an accepted release then reveals more than ε allows.
         """
         return self.drawn_at is not None or self.published_at is not None or self.event == "opened"
 

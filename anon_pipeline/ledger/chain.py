@@ -92,7 +92,7 @@ _HASHED = {given: _keys_to_hash(given) for given in itertools.product((False, Tr
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The end of a chain, kept beside it: number and hash of its last event."""
+    """The end of a chain, stored with it: number and hash of its last event."""
 
     seq: int = 0
     hash: str = GENESIS
@@ -125,7 +125,7 @@ def broken_at(events: Sequence[Event], head: Head, after: Head = _START) -> Brok
 
     Args:
         events: in the order of ``seq``.
-        head: the end of the chain, as it was kept beside it; without it the last events could be cut off.
+        head: the end of the chain, as it was stored; without it the last events could be cut off.
         after: number and hash of the event that the first one follows.
     Returns:
         None if every event has its number, follows the one before, and says what it said when it was written.

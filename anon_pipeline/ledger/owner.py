@@ -24,7 +24,7 @@ class Life(Enum):
 
 
 def current_owner(run: str) -> str:
-    """Name this process: ``host/pid/run/boot/namespace/started``; what the kernel does not tell is empty.
+    """Name this process: ``host/pid/run/boot/namespace/started``; parts unknown to the kernel are empty.
 
     Args:
         run: of the orchestrator; empty without one.

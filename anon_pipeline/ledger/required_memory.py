@@ -14,7 +14,7 @@ def required_memory(events: Iterable[Event], asked: Asked) -> dict[str, set[tupl
 
     That is what was published under its name and dataset with a memory, since a memory was last given up:
     withdrawn releases too, because they were seen. Events before version 4 do not say whether there was a
-    memory: those with the same ``making`` had one, because it tells the ``record_key``.
+    memory: those with the same ``making`` had one, because it contains the ``record_key``.
 
     Args:
         events: of the ledger, verified, in their order.

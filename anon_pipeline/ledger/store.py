@@ -92,7 +92,7 @@ class Store:
 
 
 def events_and_head(connection: sa.Connection, *, after: int | None = None) -> tuple[list[Event], Head]:
-    """Read all events in their order, or those after a number, and the head that is kept beside them."""
+    """Read all events in their order, or those after a number, and the stored head."""
     wanted = sa.select(*_COLUMNS).order_by(EVENTS.c.seq)
     if after is not None:
         wanted = wanted.where(EVENTS.c.seq > after)
@@ -101,7 +101,7 @@ def events_and_head(connection: sa.Connection, *, after: int | None = None) -> t
 
 
 def read_head(connection: sa.Connection) -> Head:
-    """Read the head that is kept beside the events."""
+    """Read the stored head of the chain."""
     kept = connection.execute(sa.select(HEAD.c.seq, HEAD.c.hash)).first()
     return Head() if kept is None else Head(kept.seq, kept.hash)
 

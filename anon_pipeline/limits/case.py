@@ -125,7 +125,7 @@ class Case:
 
     @cached_property
     def histories(self) -> NDArray[np.int64]:
-        """The class of each person in each release, (persons, releases), this one last; −1 for none.
+        """The class of each person in each release, (people, releases), this one last; −1 for none.
 
         Raises:
             InputError: there is no memory, or see `persons`.
@@ -151,7 +151,7 @@ class Case:
 
     @cached_property
     def persons(self) -> pd.DataFrame:
-        """The originals of the released records, record by record, with their persons.
+        """The originals of the released records, record by record, with their people.
 
         Raises:
             InputError: the vault's tables do not say who they are.

@@ -174,7 +174,7 @@ def _demand_text(demand: Demand | None) -> str:
 
 
 def _said_by_limits(change: Change, before: Policy, after: Policy) -> bool:
-    """Tell whether a change of the gate is wholly in what limits demand, and is told there.
+    """Return whether a change of the gate is completely covered by the limits, and reported there.
 
     It is if one of the policies would demand other things with the other's value of this field.
     """

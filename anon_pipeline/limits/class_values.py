@@ -1,4 +1,4 @@
-"""Advice on what classes tell of a column, exactly or nearly, whatever its role ([ADR 58])."""
+"""Advice on what classes reveal about a column, exactly or nearly, whatever its role ([ADR 58])."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _worded_demands(policy: Policy) -> Demanded:
 def _judge_told_secrets(case: Case, demand: Demand) -> Verdict:
     """Name the columns whose roles seem to be swapped.
 
-    Generalized ones that are secrets by their names, and told by the other ones; sensitive ones that others
+    Generalized ones named like secrets that follow from the other ones; sensitive ones that attackers
     know, by their names or because they hold days, and that link more records than any column may that is
     known.
     """
@@ -68,7 +68,7 @@ def _judge_told_secrets(case: Case, demand: Demand) -> Verdict:
 
 
 def _judge_told_originals(case: Case, demand: Demand) -> Verdict:
-    """Say which released columns tell the originals of others, as the recoding found it."""
+    """Name the released columns that reveal the originals of other columns, as found by the recoding."""
     found = (case.facts or {}).get(KAnonymizedFacts.stage, {}).get("telling")
     if found is None:
         return Verdict(demand.name, Status.UNMEASURED, reason="needs the facts of the stages")

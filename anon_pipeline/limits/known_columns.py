@@ -34,7 +34,7 @@ def usual_columns(policy: Policy) -> dict[frozenset[str], float]:
     """Return the sets of known columns that have a bound without the policy's saying so, and the bound.
 
     All drawn categories together, and these with all unchanged columns, also where that is a single one
-    beside noise: who links it learns the noisy values.
+    with noisy columns: an attacker who links it learns the noisy values.
     """
     drawn, unchanged = list(policy.categorical), policy.unchanged
     together = [drawn] if len(drawn) > 1 else []
@@ -128,9 +128,9 @@ def _advice(policy: Policy, of: str) -> str:
 KNOWN_COLUMNS = Limit(
     "known_columns",
     Words(
-        "At most this share of the records is rightly linked by who also knows the values of {}.",
-        of_people="At most this share of the people has a record that is rightly linked by who also knows "
-        "the values of {}.",
+        "An attacker who also knows the values of {} correctly links at most this share of the records.",
+        of_people="An attacker who also knows the values of {} correctly links a record of at most this "
+        "share of the people.",
         advice=_COARSER,
         advice_for=_advice,
         question="linkability",

@@ -84,8 +84,9 @@ class Limit:
     def number(self) -> Number:
         """What its value is computed from, and who sees it.
 
-        The public does where released file and policy tell it, so that `verify` measures it anew. The share
-        that is missing follows from the file and from how many records came in, which the facts count.
+        The public sees it if it follows from released file and policy, so that `verify` measures it anew.
+        The share that is missing follows from the file and from how many records came in, which the facts
+        count.
         """
         if self.published.missing:
             return COUNTED

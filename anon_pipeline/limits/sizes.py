@@ -76,7 +76,7 @@ MINIMAL_UNIQUES = Limit(
 POPULATION = Limit(
     "population",
     Words(
-        "Someone who knows the population can name the people of at most this share: {}.",
+        "An attacker who knows the population can name the people of at most this share: {}.",
         advice=_LARGER_K,
         question="singling out",
         knows="the generalized values of the whole population",

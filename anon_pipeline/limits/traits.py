@@ -95,8 +95,8 @@ class Published:
     boundless: whether a manifest may record a value of it without a bound.
     banded: whether its verdict says in which band its value lies, which may be published; see `BANDS`.
     missing: whether its value is the share of the input that is not released, which the stages count, too.
-    together: whether it bounds what all releases of a person tell together.
-    promise: sentence of a release's guarantee on what it demands; None: it promises nothing to persons.
+    together: whether it bounds what all releases of a person reveal together.
+    promise: sentence of a release's guarantee on what it demands; None: it promises nothing to people.
     compares_lists: whether it compares released values with lists and hierarchies of the policy, so that a
         public policy, which hides some, does not show that it is kept.
     by_version: whether a release that is out is held to it by the rules of its manifest's version.

@@ -9,7 +9,7 @@ LINKING = 0.2
 """Largest share that may be linked, by noise or by one insensitive column ([ADR 47])."""
 
 HOMOGENEITY = 0.05
-"""Largest share of the records in classes that tell, or nearly tell, a value of a column ([ADR 54, 58])."""
+"""Largest share of the records in classes with one value, or nearly one value, of a column ([ADR 54, 58])."""
 
 RARE_TOGETHER = 0.05
 """Largest share of the records whose insensitive values together fewer than k share ([ADR 60])."""

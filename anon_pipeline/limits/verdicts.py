@@ -29,7 +29,7 @@ BANDS = tuple(
     f"{low:g} to {high:g}" if high < 1 else f"{low:g} or more"
     for low, high in zip(_EDGES, (*_EDGES[1:], 1.0), strict=True)
 )
-"""What is said of a share in public: too coarse to tell the originals, fine enough to act on."""
+"""Public bands of a share: too coarse to reveal the originals, fine enough to act on."""
 
 
 def band_of(share: float) -> str:
@@ -86,8 +86,8 @@ class Verdict:
     realized: where ``value`` is an expectation over the noise, the same of the noise that was drawn. It
         depends on the originals and the noise together: for the curator, not for publication.
     band: which of `BANDS` the value lies in, where that may be published; None: nothing is said.
-    recomputable: whether released file and policy alone tell the value, see `limits.limit.Limit.number`. Of
-        any other the value is the curator's.
+    recomputable: whether the value follows from released file and policy alone, see
+        `limits.limit.Limit.number`. Of any other the value is the curator's.
     """
 
     limit: str
@@ -120,7 +120,7 @@ class Verdict:
         return f"{self.limit}{measured}{demanded} {self.status}" + (f": {self.reason}" if self.reason else "")
 
     def value_seen(self, *, at_hand: bool) -> float | None:
-        """Return the value as others than the curator see it: what the file tells those who have it."""
+        """Return the value as public and operator see it: only if it follows from the file."""
         return self.value if self.recomputable and (at_hand or self.status.publishable) else None
 
     @property
@@ -131,9 +131,10 @@ class Verdict:
         return f"{self.value:.6g}" + ("" if self.realized is None else f", realized {self.realized:.6g}")
 
     def to_json(self) -> dict[str, Any]:
-        """Return what may be published of it as JSON types: a value that file and policy alone tell.
+        """Return the public part as JSON types: the value only if it follows from file and policy.
 
-        Any other value is a function of the originals, and tells who knows all but one of them about the last
+        Any other value is a function of the originals, and an attacker who knows all but one learns about
+        the last
         one: of that, bound and status are published.
         """
         said = {name: getattr(self, name) for name in _TOLD}
@@ -216,10 +217,10 @@ class GateReport:
     def from_json(cls, document: Mapping[str, Any]) -> GateReport:
         """Read a published report back; ``passed`` is computed anew from the verdicts.
 
-        Of manifests of version 1 the values are those that were published, also where they tell too much.
+        Of manifests of version 1 the values are those that were published, also where they reveal too much.
 
         Raises:
-            LookupError, TypeError, ValueError: it is none, or tells what is not to be published.
+            LookupError, TypeError, ValueError: not a verdict, or has a value that must not be published.
         """
         if any("realized" in item for item in document["verdicts"]):
             raise ValueError("a report must not contain values of the drawn noise.")

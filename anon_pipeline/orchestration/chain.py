@@ -1,4 +1,4 @@
-"""The chain of a release: its stages in order, each check behind the stage that it guards.
+"""The chain of a release: its stages in order, each check after the stage that it guards.
 
 `assets/chain.py` of the repository is a copy to change. The gate is not part of what can be changed: its
 checks are those of `published`, which judges whatever it is given, and a chain without them is refused here.
@@ -63,7 +63,7 @@ def chain_definitions(links: Chain) -> tuple[list[dg.AssetsDefinition], list[dg.
     """Return the assets and the checks of a chain: each stage takes the table of the one before it.
 
     Args:
-        links: stages in order, checks behind the stage that they guard.
+        links: stages in order, checks after the stage that they guard.
     Raises:
         InputError: a stage of the package is missing or not in its place, a stage of the user's own comes
             after the data is generalized, a check is missing, or `published` is without the gate's.
@@ -104,7 +104,7 @@ def _misplaced_stages(names: list[str]) -> list[str]:
 
 
 def _misplaced_checks(links: Chain) -> list[str]:
-    """List checks that do not stand behind the stage that they guard, or are missing."""
+    """List checks that do not stand after the stage that they guard, or are missing."""
     problems, stage = [], None
     for link in links:
         if isinstance(link, Stage):

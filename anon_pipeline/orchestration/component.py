@@ -27,7 +27,7 @@ from anon_pipeline.vault.git_ignore import ignore_vault
 
 
 class ScaffoldOptions(BaseModel):
-    """What `dg scaffold defs anon_pipeline.AnonymizedRelease` can be told beside the name of the release."""
+    """What `dg scaffold defs anon_pipeline.AnonymizedRelease` accepts, except the name of the release."""
 
     data: str | None = Field(
         None, description="Table to look at: a policy is proposed for it, as `anon-pipeline init --yes` does."

@@ -81,7 +81,7 @@ def _instance() -> Iterator[dg.DagsterInstance]:
 
 
 def _progress_logger(observe: Observer) -> dg.LoggerDefinition:
-    """Return a logger that tells which asset begins, and is silent otherwise."""
+    """Return a logger that reports which asset begins, and nothing else."""
 
     class Handler(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:

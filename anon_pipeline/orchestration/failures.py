@@ -39,6 +39,6 @@ def as_failure(policy: Policy | None = None) -> Iterator[None]:
 
 
 def _refusal(report: GateReport, policy: Policy | None) -> dict[str, Any]:
-    """Return what is said of a refused release beside the message."""
+    """Return the metadata of a refused release."""
     linked = {} if policy is None or report.passed else {"refused_by": refused_by(report, policy)}
     return {**linked, **report_metadata(report)}

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GateResult:
-    """What the gate says of a release: the checks that were asked for, and the report behind them.
+    """What the gate says of a release: the checks that were asked for, and their report.
 
     kept: where the curator finds what was measured of a refused release; None: nowhere.
     """

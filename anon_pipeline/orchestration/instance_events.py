@@ -1,4 +1,4 @@
-"""What the command line tells a Dagster instance of a release that it has made or that was refused.
+"""What the command line reports to a Dagster instance about a release that it made, or that was refused.
 
 The events are those of `published` without a run, so that the UI shows one history, whoever made a release.
 """

@@ -12,7 +12,7 @@ from anon_pipeline.policy.model import Policy
 def build_jobs(policy: Policy, assets: Sequence[dg.AssetsDefinition]) -> list[UnresolvedAssetJobDefinition]:
     """Return the job that makes the release with all its checks, and the job of the gate checks alone.
 
-    Both run in one process: the tables are small beside the start of eight processes.
+    Both run in one process: handling the tables takes little time compared with starting eight processes.
     """
     release = dg.define_asset_job(
         release_job(policy),

@@ -30,13 +30,14 @@ def facts_metadata(stage: str, facts: Mapping[str, Any]) -> dict[str, Any]:
 def _begin(value: Any) -> Any:
     """Return how a digest begins, anything else as it is.
 
-    A word of 64 digits widens the table in which Dagster's UI shows it, and cuts off the sentences beside it.
+    A word of 64 digits widens the table in which Dagster's UI shows it, and cuts off the sentences next to
+    it.
     """
     return f"{value[:_BEGIN]}…" if is_digest(value) else value
 
 
 def verdict_metadata(verdict: Verdict, report: GateReport, measured: str) -> dict[str, Any]:
-    """Return a verdict's bound and reason, and its value where a release that passed tells it.
+    """Return a verdict's bound and reason, and its value if it follows from a release that passed.
 
     Args:
         measured: name of the file in the vault that has all numbers.

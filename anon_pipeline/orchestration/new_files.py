@@ -65,7 +65,7 @@ def build_sensor(
 
 
 def _changes(folder: Path, path: str, keys: Sequence[str]) -> dict[str, int | str]:
-    """Return what tells that a source here has changed, by the key of its partition; "" without one.
+    """Return the version of a source here, by the key of its partition; "" without one.
 
     Of a file that is the time of its change; of a folder also how many files it has. What has changed within
     the last minute is left out: it may still be written.
@@ -86,6 +86,6 @@ def _versions(version: Callable[[str], str], place: str, keys: Sequence[str]) ->
     """Return the version of each source elsewhere that is there, by the key of its partition."""
     found: dict[str, int | str] = {}
     for key in keys:
-        with suppress(InputError):  # not there yet, or the place does not answer: the next look tells
+        with suppress(InputError):  # not there yet, or the place does not answer: the next look will show it
             found[key] = version(place.replace(_PARTITION, key))
     return found

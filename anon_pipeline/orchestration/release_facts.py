@@ -1,4 +1,4 @@
-"""What Dagster is told of a published release: numbers with a history, what is left of the data, links.
+"""What Dagster shows of a published release: numbers with a history, what is left of the data, links.
 
 Every key is declared in `METADATA` in `publish.manifest.numbers`: the released file, the policy and counts
 of records tell all of it. A number becomes a plot over releases in Dagster's UI.

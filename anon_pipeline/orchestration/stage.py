@@ -29,7 +29,7 @@ class StageRun:
     """What a stage's work is done with: the policy, the deployment's folders, the run and its partition.
 
     vault: the IO manager of the private tables.
-    observe: told how far a search is.
+    observe: called with the progress of a search.
     upstream: reads the asset that the policy names as its source.
     """
 
@@ -66,7 +66,7 @@ class Stage:
     needs: Mapping[str, str] = field(default_factory=dict)
 
     def asset(self, before: str | None) -> dg.AssetsDefinition:
-        """Return the asset behind the stage of this name."""
+        """Return the asset after the stage of this name."""
         taken = {} if self.takes is None or before is None else {self.takes: before}
         return self.build({**taken, **self.needs})
 

@@ -1,4 +1,4 @@
-"""What Dagster is told of the columns of a release: their schema, and from which column each one comes.
+"""What is reported to Dagster about the columns of a release: their schema and their source columns.
 
 All of it follows from the policy, but for the types of the released file, which its manifest has.
 """
@@ -21,7 +21,8 @@ def column_metadata(
 
     Args:
         before: stages whose tables it takes; a column comes from the column of its name in each.
-        types: of the columns of the released file; None: a private table, of which the policy's word is told.
+        types: of the columns of the released file; None: a private table, with the types that the policy
+            declares.
     """
     names = [name for name in policy.columns if stage in _WHOLE or name in policy.released]
     columns = [dg.TableColumn(name, _type(policy, name, types), _role(policy, name)) for name in names]

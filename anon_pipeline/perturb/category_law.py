@@ -39,8 +39,8 @@ class Domain:
     """All values that a column may have, D of them, on h levels of a hierarchy; public.
 
     values: (D,) leaves, in the order of their codes.
-    lookups: h arrays (D,), code on that level of each leaf, never decreasing; the first tells all leaves
-        apart, the last is all zero.
+    lookups: h arrays (D,), code on that level of each leaf, never decreasing; the first distinguishes all
+        leaves apart, the last is all zero.
     """
 
     values: tuple[str, ...] = field(repr=False)

@@ -21,7 +21,7 @@ No product overflows as long as t ≤ 2^52: that would take k or V ≥ 2^10, and
 below 2^−1400.
 
 When the words run out, `below` returns its bound, which every comparison here takes for a failed trial, so
-that all loops end; the place one past the end tells the caller.
+that all loops end; the position one past the end signals it to the caller.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def fill(
         words: (m, w) uniform 64-bit words of each of these elements.
         elements: (m,) to draw; those that ran out of words are moved to the front.
     Returns:
-        How many elements ran out of words. They must be drawn again from the same words with more behind
+        How many elements ran out of words. They must be drawn again from the same words with more after
         them. How many words an element uses depends on its value, so starting it again on fresh words would
         make those values rarer that use many.
     """

@@ -21,7 +21,7 @@ def feed(
 ) -> NDArray[np.int64]:
     """Call a kernel with each element's own words until it has written all elements, (count,).
 
-    An element that ran out of words sees the same ones again, with as many behind them: how many words an
+    An element that ran out of words sees the same ones again, with as many after them: how many words an
     element uses depends on its value, so starting it again on fresh words would make those values rarer that
     use many.
 

@@ -9,7 +9,7 @@ from anon_pipeline.base.errors import InputError, PolicyError
 from anon_pipeline.perturb.budget import exact_fraction
 
 LARGEST = 2**52
-"""Grid units up to which every integer, and the half behind it, is a float64 of its own."""
+"""Grid units up to which every integer, and the half above it, is an exact float64."""
 
 _SNAP = 1e-9
 

@@ -3,7 +3,7 @@
 For a diameter D ≥ 1 and ε, with b = exp(−ε): mass a on the middle step |z| < r, a·b^j on the step
 r + (j−1)·D ≤ |z| < r + j·D, j ≥ 1. Two values at most D apart are on the same step or on neighboring ones,
 so their masses differ by a factor of at most exp(ε), whatever r is. Of all noises that do so it is optimal:
-no mass can be moved towards 0. r is chosen so that E|Z| is least. D = 0 is a point mass at 0.
+no mass can be moved toward 0. r is chosen so that E|Z| is least. D = 0 is a point mass at 0.
 """
 
 from __future__ import annotations

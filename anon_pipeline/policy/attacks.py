@@ -125,7 +125,7 @@ class KnownColumns(Strict):
         description="Columns that are known together: sensitive, insensitive, drawn categories.",
     )
     risk: Annotated[Share, SHOWN, AFTER] = Field(
-        description="Largest share of the released records that may be rightly linked, on average over the "
+        description="Largest share of the released records that may be correctly linked, on average over the "
         "noise. 1: measured only."
     )
 

@@ -59,7 +59,7 @@ def unlimited_linking(epsilon: float, policy: Policy) -> Iterator[str]:
 
 
 def unlimited_categories(known: Sequence[KnownColumns], policy: Policy) -> Iterator[str]:
-    """Yield that so large an ε draws most categories as they are, where no limit says what that may tell."""
+    """Yield that an ε this large keeps most categories, if no limit bounds what that may reveal."""
     if policy.perturb is None or not policy.categorical or policy.perturb.epsilon <= LARGE_EPSILON:
         return
     limited = {name for entry in known if entry.risk < 1 for name in entry.columns}

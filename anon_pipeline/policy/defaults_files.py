@@ -16,7 +16,7 @@ NAME = "policy.defaults.yaml"
 """Name of the file with the weakest values that an organization accepts."""
 
 ELSEWHERE = "ANON_PIPELINE_POLICY_DEFAULTS"
-"""Environment variable that names one more such file, which holds whatever is beside the policies."""
+"""Environment variable that names one more such file, which applies wherever the policies are."""
 
 _READER = "anon_pipeline.limits.floor:refuse_weaker"  # the table of limits is above this room
 _ROOT = ".git"
@@ -26,7 +26,7 @@ def refuse_below_defaults(policy: Policy, *places: Path) -> None:
     """Refuse a policy that is weaker than a `policy.defaults.yaml` accepts.
 
     Args:
-        places: files or folders that it is loaded for; each file beside or above one of them holds.
+        places: files or folders that it is loaded for; each file next to or above one of them applies.
     Raises:
         PolicyError: every key that is weaker, or a file that cannot be read.
     """
@@ -67,7 +67,7 @@ def _starts(place: Path) -> Iterator[Path]:
 
 
 def _above(folder: Path) -> Iterator[Path]:
-    """Yield the files beside and above, also those that are there and cannot be read."""
+    """Yield the files in the folder and above, also those that cannot be read."""
     for candidate in (folder, *folder.parents):
         if os.path.lexists(candidate / NAME):
             yield candidate / NAME

@@ -28,7 +28,7 @@ class Change:
 
     where: key of the policy, such as ``anonymize.k``; of a limit its name.
     effect: what it does to protection.
-    before, after: what the policies say, for people; texts of unmarked fields, such as paths, are not told.
+    before, after: the policies' values, for display; texts of unmarked fields, such as paths, are not shown.
     of: ``field`` or ``limit``.
     note: what else a reader should know; empty where before and after say it all.
     path: the same as ``where`` in parts, to find the field again.

@@ -54,7 +54,7 @@ class Later:
     So the digest of a policy without the key stays what it was. Every field that is declared from now on has
     it; one without would change the digests of all policies.
 
-    beside: a field of the same section that came with it; it is left out only where that one is, too.
+    beside: a field of the same section that was added with it; both are left out together.
     """
 
     beside: str | None = None

@@ -224,7 +224,7 @@ def _is_number(text: str) -> bool:
 
 
 def _misspelled_keys(items: Sequence[ErrorDetails]) -> dict[Place, Place]:
-    """Return unknown keys that are probably a required key, misspelled, which is missing beside them."""
+    """Return unknown keys that are probably a required key, misspelled, which is missing."""
     missing = [item["loc"] for item in items if item["type"] == "missing"]
     meant = {}
     for loc in (item["loc"] for item in items if item["type"] == "extra_forbidden"):
@@ -262,7 +262,7 @@ def _got(item: ErrorDetails) -> str:
 def _is_public(item: ErrorDetails) -> bool:
     """Tell whether a value may be repeated: no key, no name of a key's variable, no URL.
 
-    A URL may hold a password, even one so wrong that it does not look like a URL: its key tells.
+    A URL may hold a password, even one so wrong that it does not look like a URL: its key decides.
 
     Nor anything of a kind of source that a plugin brought: nobody here knows what is secret of it.
     """

@@ -1,4 +1,4 @@
-"""What is public of a policy, as a document that lies beside its release, and the policy read back from it.
+"""The public part of a policy, as a document published with its release, and the policy read back from it.
 
 What the report shows of a policy is in it, defaults spelled out. What is private is not: source, keys,
 ledger, vault, schedule. Of values that the policy lists there is how many they are, of a taxonomy how many
@@ -206,7 +206,7 @@ def differs(document: Mapping[str, Any], policy: Policy) -> bool:
 
 
 def _within(shown: Any, whole: Any) -> bool:
-    """Tell whether all that is shown is in the whole; what is hidden there has the size that is told."""
+    """Return whether the shown part agrees with the whole policy, and hidden lists have the stated size."""
     if whole is not None and shown == {_HIDDEN: _size_of(whole)}:
         return True
     if isinstance(shown, dict) and isinstance(whole, dict):

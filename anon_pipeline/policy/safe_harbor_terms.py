@@ -1,4 +1,4 @@
-"""What a policy says for the limit `safe_harbor`: columns that names do not tell, areas of few people."""
+"""Terms of the limit `safe_harbor`: columns that are not recognized by name, areas of few people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sections of a policy beside its columns and its source: recoding, noise, gate, publishing, schedule."""
+"""The sections of a policy except columns and source: recoding, noise, gate, publishing, schedule."""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 A section without marks of its own is what its fields are. The marks of a field that holds sections, one or
 many, are a ceiling for all that is below it: nothing there is less strict. A list or a mapping is a value of
-its own beside the sections in it: its keys and texts are as private, binding and confined as its field.
+its own in addition to the sections in it: its keys and texts are as private, binding and confined as its
+    field.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ def named_paths(policy: BaseModel) -> Iterator[Named]:
     """Yield every path that a policy names, and every unmarked text, which could be one.
 
     Raises:
-        PolicyError: a value of which nobody can tell whether it is a path.
+        PolicyError: a value that may or may not be a path.
     """
     yield from _paths_of(policy, (), OPEN)
 

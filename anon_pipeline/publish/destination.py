@@ -1,4 +1,4 @@
-"""Whether a release's folder can be one: neither private, nor behind a broken link, nor too long a name."""
+"""Whether a release's folder can be one: not private, not at a broken link, its name not too long."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 
 _LONGEST_NAME, _LONGEST_PATH = 255, 4096
-"""Bytes; where a file system does not tell its own."""
+"""Bytes, if a file system does not state its own limit."""
 _REPORT = len("-report-0123456789abcdef.html")
 
 

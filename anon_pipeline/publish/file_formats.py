@@ -156,11 +156,11 @@ def _types(like: pd.DataFrame | pa.Schema, formulas: Formulas) -> list[tuple[str
 
 
 def read_release(path: Path | Held, policy: Policy) -> pd.DataFrame:
-    """Read a released file, whose format its ending tells.
+    """Read a released file, whose format is that of its ending.
 
     Args:
         path: the file, or what is held of it.
-        policy: tells which columns of a CSV are numbers; all others are texts.
+        policy: decides which columns of a CSV file are numbers; all others are texts.
     Raises:
         InputError: unreadable, another format, or a text where a number belongs (with the count).
     """

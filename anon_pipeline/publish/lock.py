@@ -1,7 +1,7 @@
 """One publisher at a time in a folder: who holds it is written there, and the dead are taken over.
 
 On one machine the kernel's lock on the folder (flock) decides; it ends with its process, however that dies.
-The lock file beside it names the owner, and keeps out publishers of other machines, which flock may not see.
+The lock file next to it names the owner, and keeps out publishers of other machines, which flock may not see.
 A file's mere age never decides about a process of this machine: its identity does.
 
 Decision: docs/adr/0009-crashes-locks-signatures.md.
@@ -42,7 +42,7 @@ class Owner:
     host: name of the machine.
     boot: the machine's start, by the kernel's own id; empty where there is none.
     pid: of the process.
-    started: of the process, in the kernel's ticks since boot; None where the kernel does not tell.
+    started: of the process, in the kernel's ticks since boot; None if the kernel does not state it.
     since: when it took the folder, for people.
     """
 
@@ -207,7 +207,7 @@ def take_over(folder: Path, owner: Owner | None, text: bytes) -> None:
 
 
 def _is_gone_here(owner: Owner | None, *, locked: bool) -> bool | None:
-    """Tell whether a lock file's owner is gone; None where only the file's age can tell.
+    """Return whether a lock file's owner is gone; None if only the file's age can show it.
 
     With the kernel's lock in hand, an owner of this machine's present run has let go of it. Of another
     machine nothing is known but the file's age, by the file system's own clock, and that nobody touched it

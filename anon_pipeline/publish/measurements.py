@@ -1,6 +1,6 @@
 """What the gate has measured of a release, with all numbers: a file in the vault, for the curator alone.
 
-It lies beside the private tables, of mode 0600, encrypted if there is a key; of refused releases, too.
+It is stored with the private tables, with mode 0600, encrypted if there is a key; of refused releases, too.
 Terminal, log and Dagster name the file, not what is in it.
 """
 

@@ -72,7 +72,7 @@ def _facts(
 
 
 def _reasons(document: Mapping[str, Any] | None) -> tuple[str, ...]:
-    """Say why a release may matter: what its manifest is known to tell too much, else that it may."""
+    """Say why a release may matter: what its manifest is known to reveal in excess, otherwise that it may."""
     known = [f"Of the release: {warning.text}." for warning in warnings_for(document or {})]
     return ("It may reveal more about the people in it than it was meant to.", *known)
 

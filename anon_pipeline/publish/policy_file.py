@@ -1,4 +1,4 @@
-"""The policy that lies beside a release, without what is private: its bytes, and what it is used for.
+"""The public policy that is published with a release: its bytes and its use.
 
 With it a release verifies and gets a report after its policy has moved on. What is private of the policy
 stays unmeasured. Decisions: docs/adr/0061-the-policy-beside-its-release.md.
@@ -31,7 +31,7 @@ _LIMITS = Limits(file_bytes=MANIFEST_BYTES)
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What was found of the policy beside a release.
+    """The public policy that was found for a release.
 
     policy: its public part; None: there is none, or it cannot be used.
     verdict: on the file; None: the manifest names none, and none lies there.
@@ -50,7 +50,7 @@ def policy_bytes(policy: Policy) -> bytes:
 def policy_beside(
     folder: Path, document: Mapping[str, Any], shape: list[str], whole: Policy | None = None
 ) -> Beside:
-    """Read the policy beside a release, and hold it against the manifest.
+    """Read the policy published with a release, and compare it with the manifest.
 
     Args:
         folder: of the release.
@@ -103,7 +103,7 @@ def _refuse_others(document: Mapping[str, Any], policy: PublicPolicy) -> None:
 
 
 def _lies_unnamed(folder: Path, document: Mapping[str, Any]) -> bool:
-    """Tell whether a policy lies beside a manifest that is its own, and is not named by it."""
+    """Return whether the folder has the manifest's own policy file, not named by the manifest."""
     named = re.compile(rf"{re.escape(document['release'])}-{PART}-[0-9a-f]{{16}}\.{BESIDE[PART]}")
     for path in folder.iterdir():
         if not named.fullmatch(path.name):

@@ -76,7 +76,7 @@ def _hold_memory(archive: Archive | None, policy: Policy, partition: str | None)
 
 @contextmanager
 def _stage_memory(archive: Archive | None, memory: Memory | None) -> Iterator[None]:
-    """Keep a memory beside the one before while its release is written, and in its place once it is."""
+    """Keep a new memory next to the old one while its release is written; then replace the old one."""
     if archive is None or memory is None:
         yield
         return

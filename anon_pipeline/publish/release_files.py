@@ -121,7 +121,7 @@ def read_data_file(folder: Path, document: Mapping[str, Any], limits: Limits) ->
 
 
 def read_bytes(path: Path, item: Mapping[str, Any], limits: Limits) -> bytes:
-    """Read a file beside a manifest.
+    """Read a file in the folder of a manifest.
 
     Args:
         item: the manifest's size and SHA-256 of it.
@@ -148,7 +148,7 @@ def is_page(item: Any) -> bool:
 
 
 def is_file_beside(item: Any, ending: str) -> bool:
-    """Tell whether this describes a file beside a manifest: name, digest, size."""
+    """Return whether this describes a file in the folder of a manifest: name, digest, size."""
     if not isinstance(item, dict) or not all(isinstance(item.get(key), str) for key in ("name", "sha256")):
         return False
     name = item["name"]

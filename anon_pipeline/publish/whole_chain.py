@@ -89,7 +89,7 @@ class Release:
     def memory(self) -> Memory | None:
         """What is published once this release is: hand it to the next call.
 
-        None without ``record_key``, and where `anonymize` was not told what was published before.
+        None without ``record_key``, or if `anonymize` was not given what was published before.
 
         Raises:
             GateRefused: the gate has not passed the release; what was published before is still all there is.

@@ -145,7 +145,7 @@ def _taken_back(folder: Path, before: Mapping[str, Any], final: Mapping[str, Any
 
 
 def _file_beside(release: str, part: str, content: bytes) -> dict[str, Any]:
-    """Describe a file beside the data: ``<name>-<part>-<16 digits of its SHA-256>.<ending>``."""
+    """Describe a file next to the data: ``<name>-<part>-<16 digits of its SHA-256>.<ending>``."""
     digest = hashlib.sha256(content).hexdigest()
     name = f"{release}-{part}-{digest[:16]}.{BESIDE[part]}"
     return {"name": name, "sha256": digest, "size": len(content)}

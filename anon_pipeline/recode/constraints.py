@@ -129,7 +129,7 @@ def infeasible_error(constraints: Constraints, classes: ClassContents, *, advice
 def _worst(constraints: Constraints, name: str, classes: ClassContents) -> str:
     """Say what the worst class of k records reached of a constraint on sensitive values; nothing of k.
 
-    A smaller class is left out: what is measured on one person would tell how rare that person's value is.
+    A smaller class is left out: a measurement on one person would reveal how rare that person's value is.
     """
     kind, _, column = name.partition(".")
     large = classes.sizes >= constraints.k

@@ -71,7 +71,7 @@ class Constraints:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Task:
-    """One question to a recoder; the table that it is asked of comes beside it, as tuples and counts.
+    """One question to a recoder; the table is passed separately, as tuples and counts.
 
     hierarchies: q hierarchies, one for each generalized column.
     constraints: what every class must keep.
@@ -82,7 +82,7 @@ class Task:
     gone: records that were suppressed before recoding; they count in the loss, not in the table.
     most_nodes: a larger lattice is refused.
     cells: whether single cells may be suppressed before whole records are (full-domain recoders).
-    told: called now and then with how far a search is.
+    told: called now and then with the progress of a search.
     gamma: how willingly ``vmdav`` lets clusters grow, ≥ 0.
     by_record: the records, where they are in memory; None: they were counted elsewhere.
     """

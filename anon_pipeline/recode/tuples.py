@@ -89,7 +89,7 @@ def distinct_tuples(
 
 
 class ValueCounts(NamedTuple):
-    """How often tuples hold each value of one column, as a table that was grouped by both tells it.
+    """How often tuples hold each value of one column, as a table grouped by both shows it.
 
     codes: (r, q) leaf codes, in any order; values: (r,) of the column; counts: (r,) records of each row.
     """

@@ -310,7 +310,7 @@ def _presence(plain: Sequence[Plain]) -> str:
 
 
 def _one_value(column: Plain) -> str:
-    """Say how many records are in a class that tells their value."""
+    """Say how many records are in a class with a single value."""
     if not column.told:
         return f"No record is in a class with one value of {column.column} (homogeneity)."
     many = f"{column.told:,} records are in classes with one value of {column.column}"

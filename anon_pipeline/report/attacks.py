@@ -1,7 +1,7 @@
 """What attackers get right, one row for each that was measured: what he knows, how many, how it is known.
 
-The public has what released file and policy tell, and of everything else the bound. What was measured on the
-originals is in the internal report alone.
+The public sees what follows from released file and policy, and for everything else the bound. What was
+measured on the originals is in the internal report alone.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def _limit_attack(verdict: Verdict, limit: Limit, among: int, *, internal: bool)
 
 
 def _most(verdict: Verdict) -> tuple[float, str]:
-    """Return the most that the share can be by what may be told of it, and what tells so."""
+    """Return the upper bound of the share from public numbers, and its source."""
     bound = 1.0 if verdict.bound is None or verdict.status is Status.WARNED else verdict.bound
     if verdict.band is not None and top_of_band(verdict.band) <= bound:
         return top_of_band(verdict.band), f"{verdict.limit}: {verdict.band} was measured"
@@ -173,6 +173,6 @@ def is_limited(policy: Policy, gate: GateReport) -> bool:
 
 
 def _is_on_noise(limit: Limit) -> bool:
-    """Tell whether a limit is on who knows the exact numbers behind the noise, and no released values."""
+    """Return whether a limit is on attackers who know only the originals of the noisy numbers."""
     words = limit.words
     return words.question == "linkability" and bool(words.knows) and not limit.published.banded

@@ -22,7 +22,7 @@ class Plain:
 
     distinct: its different values; a missing one is none.
     alone: records whose value no other record has.
-    told: records of classes with a single value of it, of a sensitive column.
+    told: records in classes with a single value of the sensitive column.
     shared: whether all records have the same value, or all have none.
     """
 

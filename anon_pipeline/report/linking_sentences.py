@@ -12,7 +12,7 @@ from anon_pipeline.report.attacks import Attack, is_limited
 
 
 def linked_sentence(policy: Policy, gate: GateReport, found: Sequence[Attack]) -> str:
-    """Say how many records who knows the exact numbers behind the noise finds."""
+    """Say how many records an attacker finds who knows the originals of the noisy numbers."""
     exact = f"the exact {', '.join(policy.perturbed)}"
     linked = by_linking(found)
     if not is_limited(policy, gate) or not any(one.is_limited for one in linked):

@@ -53,7 +53,7 @@ def internal_report(
     hierarchies: Path = Path(),
     exact: Exact | None = None,
 ) -> bytes:
-    """Make the report for the curator, which sets the release beside the table that it was made of.
+    """Make the report for the curator, which compares the release with the table that it was made from.
 
     Args:
         released: (r, columns) the vault's table of `suppressed`, with record ids.

@@ -69,7 +69,7 @@ def table_description(document: Mapping[str, Any], policy: Policy, frame: pd.Dat
     problems = list(_problems(document, policy, frame, gate))
     if problems:
         raise InputError(problems)
-    if document.get("manifest_version") == 1:  # it told more
+    if document.get("manifest_version") == 1:  # it revealed more
         told: Facts = facts_seen_by(checked_facts(policy, facts), Audience.PUBLIC)
     else:
         told = checked_facts(policy, facts, PUBLIC_FIELDS)

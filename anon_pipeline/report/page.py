@@ -77,7 +77,7 @@ def page(
 
     Args:
         found: what it says first.
-        internal: what only the internal report shows; columns and pairs then have the input beside the
+        internal: what only the internal report shows; columns and pairs then have the input next to the
             release.
     Returns:
         HTML in UTF-8.
@@ -159,7 +159,7 @@ def point_of(described: Described, sizes: Sequence[SizeBin]) -> Point:
     """Return where a release lies, by numbers that the report may show.
 
     Where exact ones are there: its linking risk if the gate limits it, and the loss of its recoding. Else the
-    mean of 1/m and the loss that the release tells.
+    mean of 1/m and the loss computed from the release.
     """
     loss, exact = described.loss, described.exact
     if exact is not None:

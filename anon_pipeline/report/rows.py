@@ -36,7 +36,7 @@ def verdict_rows(gate: GateReport, policy: Policy, *, exact: bool) -> list[dict[
     """Return what was measured and demanded, a row per limit.
 
     Args:
-        exact: whether to show every value; else those that the released file tells.
+        exact: whether to show every value; otherwise those that follow from the released file.
     """
     return [
         {
@@ -71,8 +71,8 @@ def _measured_text(verdict: Verdict, *, exact: bool) -> str:
 def suppressed_rows(facts: Facts, policy: Policy) -> Iterator[tuple[str, int]]:
     """Yield reasons and records, those that took none left out; then all.
 
-    Of suppression, public facts tell no reason. Records beyond ``rows_per_person`` are not suppressed: the
-    account has them beside, and then the sum.
+    Public facts give no reasons for suppression. Records beyond ``rows_per_person`` are not suppressed: the
+    account lists them separately, and then the sum.
     """
     recoded, last = facts["k_anonymized"], facts["suppressed"]
     excess, suppressed = facts["deidentified"].get("excess_records", 0), last["suppressed_in_all"]

@@ -103,7 +103,7 @@ def level_in_words(policy: Policy, name: str, level: int, *, hierarchies: Path) 
 def noise_in_words(policy: Policy) -> Iterator[tuple[str, str]]:
     """Yield the columns with noise, each with what is public of it.
 
-    A scale is told where it follows from declared bounds; one that follows the class depends on originals.
+    A scale is shown if it follows from declared bounds; the scale of a class depends on originals.
     """
     shares = [float(share) for share in epsilon_shares(policy)]
     own = dict(zip(policy.noisy, shares, strict=True))

@@ -72,7 +72,7 @@ def tells_one_person(kappas: Sequence[float]) -> bool:
     """Tell whether records of one value agree in columns as those of one person do.
 
     On average by more than `ALIKE`, and in two of the columns or more where there are two: a first name
-    agrees with the sex, a diagnosis with the ward, whosever they are.
+    agrees with the sex, a diagnosis with the ward, in everybody's records.
 
     Args:
         kappas: of columns that do not follow from one another, see `found_agreements`.

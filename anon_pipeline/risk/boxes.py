@@ -1,4 +1,4 @@
-"""How many points lie in each of many boxes: the persons that each class of a release may be about."""
+"""How many points lie in each of many boxes: the people who fit each class of a release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which classes nearly tell the value of a column: most of their records have one, and few others do."""
+"""Classes that nearly reveal the value of a column: most of their records have it, and few others do."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ODDS = 8
 """How many times as large the odds of a common value are in a class that makes it nearly certain."""
 
 COMMON = 2 / 3
-"""Share of all records with a value beyond which it tells little that nearly all of a class have it."""
+"""Share of all records above which a value is too common for a class to reveal much."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,9 +47,10 @@ def telling_classes(
 ) -> NDArray[np.bool_]:
     """Tell in which classes a guess is nearly certain, and much better than without the class.
 
-    A class tells if some value, with the larger ones that are nearly the same, is that of at least ``share``
-    of its records, and of them more than ``gain`` times as frequent as in all classes together. A value that
-    most have anyway so makes no class telling: with a gain of 2, one of half of all records.
+    A class reveals a value if some value, with the larger ones that are nearly the same, is that of at least
+    ``share`` of its records, and of them more than ``gain`` times as frequent as in all classes together. A
+    value that
+    most have anyway does not make a class reveal it: with a gain of 2, one of half of all records.
 
     Args:
         column: (r,) values.

@@ -92,7 +92,7 @@ class ClassTables:
 
 @kernel
 def _group(values, labels, starts):  # type: ignore[no-untyped-def]
-    """Copy the rows of classes behind each other; rows of no class (−1) are left out."""
+    """Copy the rows of classes one after another; rows without a class (−1) are left out."""
     rows = np.empty((starts[-1], values.shape[1]))
     free = starts[:-1].copy()
     for i in range(len(labels)):

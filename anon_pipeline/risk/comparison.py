@@ -11,7 +11,7 @@ from anon_pipeline.base.compilation import kernel
 from anon_pipeline.base.errors import InputError
 
 MOST_PATTERNS = 2**20
-"""Combinations of similarity levels that are told apart, at most."""
+"""Largest number of combinations of similarity levels."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,7 +88,7 @@ def levels_of(files: LinkageFiles, cuts: tuple[NDArray[np.float64], ...]) -> Lev
         cuts: of each column of numbers, ascending distances.
     Raises:
         ValueError: cuts of another number of columns, or not ascending.
-        InputError: more patterns than are told apart.
+        InputError: more patterns than can be distinguished.
     """
     if len(cuts) != files.numbers.shape[1] or any((np.diff(each) <= 0).any() for each in cuts):
         raise ValueError(f"cuts must ascend, for {files.numbers.shape[1]} columns of numbers.")
@@ -113,7 +113,7 @@ def distance_levels(files: LinkageFiles, *, levels: int = 8) -> Levels:
         levels: of each column of numbers, at most, ≥ 2; fewer where distances are equal.
     Raises:
         ValueError: fewer than two levels.
-        InputError: more patterns than are told apart.
+        InputError: more patterns than can be distinguished.
     """
     if levels < 2:
         raise ValueError(f"levels must be at least 2, got {levels}.")
@@ -134,7 +134,7 @@ def columns_of(files: LinkageFiles) -> tuple[NDArray[np.int64], ...]:
 
 
 def packed_cuts(levels: Levels) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
-    """Return the kernels' levels: strides, all cuts behind each other, and where each column's begin."""
+    """Return the kernels' levels: strides, all cuts in one array, and the start of each column's cuts."""
     starts = np.cumsum([0, *(len(each) for each in levels.cuts)]).astype(np.int64)
     return levels.strides, np.concatenate((np.zeros(0), *levels.cuts)), starts
 

@@ -204,7 +204,7 @@ def _simulate(
 ) -> ExpectedLinkingRisk:
     """Draw the noise of all records some times; draws and classes are independent, and so give the error.
 
-    Few draws tell it by groups of classes.
+    With few draws it is estimated from groups of classes.
     """
     counts, classes = np.diff(table.before), _classes_of(table)
     groups = np.zeros(len(table.starts) - 1, np.int64)

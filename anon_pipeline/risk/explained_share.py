@@ -1,4 +1,4 @@
-"""How much of what classes leave open of one column another column tells."""
+"""How much of a column's variation within classes another column explains."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def explained_share(values: Integers, told: Integers, classes: Integers, *, orde
         told: (n,) codes of the other column, from 0, in an order.
         classes: (n,) class of each record, 0 … m−1.
     Returns:
-        In [0, 1]; 0 where the classes leave nothing open, or there are too few records to tell.
+        In [0, 1]; 0 where the classes leave nothing open, or there are too few records.
     Source:
         Goodman and Kruskal (1954), section 9: τ of categories; of ranks η². Both are adjusted here.
 

@@ -135,7 +135,7 @@ def join_histograms(parts: Sequence[ClassHistograms]) -> ClassHistograms:
     """Put the classes of several histograms of one column side by side.
 
     Args:
-        parts: one at least; the classes of a part come behind those of the part before it.
+        parts: one at least; the classes of a part follow those of the previous part.
     """
     lengths = np.concatenate([np.diff(part.starts) for part in parts])
     return ClassHistograms(

@@ -1,6 +1,6 @@
 """Linking by known columns: in a class, by values that are released as they are and by laws of drawn ones.
 
-Belongs here: the cells of records that an attacker cannot tell apart but for what was drawn, and what
+Belongs here: the cells of records that an attacker can distinguish only by drawn values, and what
 guessing the likeliest original of the cell gets right. Not here: which columns are known, what was drawn.
 """
 
@@ -52,7 +52,7 @@ class Cells:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hidden:
-    """What the attacker knows behind drawn values, and by which law they are drawn: p numbers, c categories.
+    """The known originals of drawn values, and their distributions: p numbers, c categories.
 
     centers: (n, p) what the noise is added to, in grid units.
     law: of the noise, of all m classes.
@@ -76,7 +76,7 @@ def cells_of(labels: Integers, codes: Integers) -> Cells:
 
     Args:
         labels: (n,) class of each record, 0 … m−1.
-        codes: (n,) what is known of each record beside, ≥ 0: records with equal values have equal codes.
+        codes: (n,) what else is known of each record, ≥ 0: records with equal values have equal codes.
     """
     width = int(codes.max(initial=0)) + 1
     keys = labels * width + codes

@@ -25,7 +25,7 @@ class CellPeople:
     people: (n,) whose record it is, 0 … P−1.
     parts: (n,) part of each record. starts: (q + 1,) where a part begins in ``cells.order``.
     first: (c + 1,) first part of each cell.
-    marks: (P,) random numbers; their sums tell sets of people apart.
+    marks: (P,) random numbers; their sums distinguish sets of people.
     """
 
     cells: Cells
@@ -161,7 +161,7 @@ def chance_linked(found: Sequence[tuple[Integers, Guesses]], of: CellPeople) -> 
     """Return the chance of each person that at least one record is rightly guessed to be his, (P,).
 
     In a tie the guess is drawn by lot, once for all records of a cell with the same likeliest people: who
-    cannot tell these records apart names one person for them, and is right with 1 in the number of tied
+    cannot distinguish these records names one person for them, and is right with 1 in the number of tied
     people, however many records there are. Lots are independent otherwise.
 
     Args:

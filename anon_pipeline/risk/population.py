@@ -1,4 +1,4 @@
-"""Risk when the release is a sample, and what can be linked to is the population behind it."""
+"""Risk when the release is a sample of a population that an attacker can link to."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from anon_pipeline.base.errors import InputError
 class PopulationRisk:
     """Risks of an attacker who has the population and does not know who of it was sampled.
 
-    journalist: largest chance 1/F of naming the person behind a released record, in (0, 1]; F is the
+    journalist: largest probability 1/F of naming the person of a released record, in (0, 1]; F is the
         population of its class.
     marketer: share of the released records that the attacker names rightly on average, Σ (f/F) / r, in
         (0, 1]; f is the released records of a class.
@@ -30,10 +30,10 @@ def population_risk(sizes: NDArray[np.integer], population: NDArray[np.integer])
 
     Args:
         sizes: (m,) released records of each class, each ≥ 1.
-        population: (m,) persons of the population in each class, those released included.
+        population: (m,) people of the population in each class, those released included.
     Raises:
         ValueError: no class, an empty one, or another number of population classes.
-        InputError: classes with fewer persons in the population than in the release, with their count.
+        InputError: classes with fewer people in the population than in the release, with their count.
     Source:
         El Emam (2013), Guide to the De-Identification of Personal Health Information; Dankar and El Emam
         (2010), A method for evaluating marketer re-identification risk.

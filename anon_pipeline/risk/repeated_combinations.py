@@ -24,7 +24,7 @@ FEWEST_COLUMNS = 3
 """Columns that do not follow from one another, without which nothing can be said."""
 
 _TIMES = 4.0
-_MOST_COLUMNS = 6  # those with most values, which tell people apart best
+_MOST_COLUMNS = 6  # the columns with most values distinguish people best
 _TOGETHER = 2  # columns whose records are set aside first
 _WORTHWHILE = 0.5  # share of the records up to which those that have a pair are set aside
 _HALF = 0.5  # added to counts of pairs, so that none is 0 (Haldane and Anscombe)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.risk.survival import Line, Outputs, chance_up_to_limit, sort_line
 
-_BINS = 256  # of a class's outputs, beside the places where the number of originals within reach changes
+_BINS = 256  # of a class's outputs, plus the points where the number of originals within reach changes
 _TAIL = 1e-7  # chance of noise beyond the outermost bins
 
 Reals = NDArray[np.float64]

@@ -1,7 +1,8 @@
 """The mean of simulated shares and its standard error, by groups of classes: few draws are enough.
 
 Noise is independent between classes, so the spread over the draws can be taken of each group by itself, and
-their sum has the degrees of freedom of all: two draws of 64 groups tell the error better than 8 of the whole.
+their sum has the degrees of freedom of all: two draws of 64 groups estimate the error better than 8 of the
+    whole.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def suppress_unconfident(
     limits: Mapping[str, ClassLimit] | None = None,
     people: NDArray[np.integer] | None = None,
 ) -> Suppression:
-    """Suppress records that are not c-confidently k-anonymous, then what that leaves behind.
+    """Suppress records that are not c-confidently k-anonymous, then classes that became too small.
 
     In this order: records with 0 < ℓ < k; classes left with fewer than k records, those with ℓ = 0
     counted; classes that break a limit. Records with ℓ = 0 stay: the noise has made them outliers.

@@ -129,7 +129,7 @@ def _native(series: pd.Series, column: pa.Array, how: ColumnCleaning) -> Read:
 
 
 def _cast(series: pd.Series, column: pa.Array, how: ColumnCleaning) -> tuple[pa.Array, NDArray[np.bool_]]:
-    """Bring typed values to the declared type; tell which ones do not fit, (n,)."""
+    """Convert typed values to the declared type; return which ones do not fit, (n,)."""
     kind, all_of, none = column.type, np.ones(len(column), bool), np.zeros(len(column), bool)
     is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
     wanted = import_entry(how.type.reads)(pa.array([], pa.large_string()), how).values.type
@@ -162,7 +162,7 @@ def _fill(read: Read) -> pa.Array:
 
 
 def _as_series(column: pa.Array, like: pd.Series) -> pd.Series:
-    """Return values as reading a file does: texts as ``str``, integers beside missing ones as objects."""
+    """Return values as when reading a file: texts as ``str``, integers with missing values as objects."""
     if _is_text(column.type):
         return pd.Series(pd.array(column.to_pandas(), dtype="str"), index=like.index, name=like.name)
     found: pd.Series = column.to_pandas(integer_object_nulls=True).set_axis(like.index)

@@ -113,7 +113,7 @@ def _filled_rows(name: str, rows: Iterator[tuple[Any, ...]], limits: Limits) -> 
 
 
 def _columns(name: str, piece: Sequence[Sequence[Any]], width: int, missing: set[str]) -> list[list[Any]]:
-    """Turn rows into columns; cells behind the last name of a column would be lost."""
+    """Turn rows into columns; cells after the last name of a column would be lost."""
     if any(cell is not None for row in piece for cell in row[width:]):
         raise InputError(
             f"{name}: every column must have a name in the first row, got cells to the right of the last name"

@@ -133,7 +133,7 @@ def _torn_lines(path: Path | Held, how: _How, limits: Limits) -> int:
     torn: list[int] = []
 
     def count(row: pa_csv.InvalidRow) -> str:
-        """Note how many fields a line has, and go on behind it."""
+        """Record how many fields a line has, and continue after it."""
         torn.append(row.actual_columns)
         return "skip"
 

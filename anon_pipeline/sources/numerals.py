@@ -48,7 +48,7 @@ class Numerals:
 
     minus: (n,) "-" or "".
     whole: (n,) digits before the decimal sign, without thousands signs.
-    fraction: (n,) digits behind it, perhaps none.
+    fraction: (n,) digits after it, perhaps none.
     exponent: (n,) such as "e-5", mostly "".
     is_other: (n,) texts that are no numbers.
     """
@@ -66,7 +66,7 @@ class Numerals:
 
     @property
     def pointed(self) -> NDArray[np.bool_]:
-        """Mark the numbers with digits behind the decimal sign, (n,)."""
+        """Mark the numbers with digits after the decimal sign, (n,)."""
         return is_true(pc.not_equal(self.fraction, text("")))
 
     @property
@@ -121,7 +121,7 @@ def numerals(
         column: (n,) texts.
         how: decimal and thousands signs, currency, percent.
         exponents: whether ``1e5`` is a number.
-        whole: whether digits behind the decimal sign must be zeros, which are dropped.
+        whole: whether digits after the decimal sign must be zeros, which are dropped.
     """
     there = is_true(column.is_valid())
     fits = is_numeral(column, how, exponents=exponents, whole=whole)
@@ -232,7 +232,7 @@ def text(value: str | None) -> pa.Scalar:
 
 
 def join(*parts: pa.Array | pa.Scalar) -> pa.Array:
-    """Write texts one behind the other, (n,)."""
+    """Write texts one after another, (n,)."""
     return pc.binary_join_element_wise(*parts, text(""))
 
 

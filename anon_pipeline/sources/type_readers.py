@@ -93,7 +93,7 @@ def _reading_of(
 
 
 def _is_undecided(found: Numerals, how: ColumnCleaning) -> bool:
-    """Tell whether nothing says what points are: all have three digits behind and one to three before."""
+    """Return whether points are ambiguous: all have three digits after them and one to three before."""
     unsaid = how.decimal is None and how.thousands is None
     return unsaid and bool(found.pointed.any()) and found.all_in_threes
 

@@ -87,7 +87,7 @@ class Cells:
 
 
 def frame_of(table: pa.Table) -> pd.DataFrame:
-    """Bring a table to pandas; integers beside missing values stay integers, which a float would merge."""
+    """Convert a table to pandas; integers stay integers in columns with missing values."""
     frame: pd.DataFrame = table.to_pandas(ignore_metadata=True, integer_object_nulls=True)
     return frame
 

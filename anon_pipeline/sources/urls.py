@@ -75,7 +75,7 @@ def url_env_frame(policy: Policy, folder: Path, partition: str | None) -> pd.Dat
 
 
 def url_version(url: str) -> str:
-    """Return what tells one version of what lies at ``source.url`` from another, see `Place.version`.
+    """Return an identifier of the version of what is at ``source.url`` , see `Place.version`.
 
     Raises:
         InputError: no package can use the URL, or nothing is there that can be read.
@@ -158,7 +158,7 @@ class Place:
         return files
 
     def version(self) -> str:
-        """Return a digest of what tells one version of the file, or of a folder's files, from another.
+        """Return a digest that identifies the version of the file, or of a folder's files.
 
         Raises:
             InputError: not there, or not readable.
@@ -209,7 +209,7 @@ class Place:
 
 
 def _stamp(info: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what tells one version of a file from another: its size, and ETag or version, else its time."""
+    """Return what identifies a version of a file: its size, and ETag or version, otherwise its time."""
     plain = {str(name).lower(): value for name, value in info.items()}
     told = {name: str(plain[name]) for name in _VERSIONS if plain.get(name)}
     if not told:

@@ -78,7 +78,7 @@ def _later(policy: Policy, frame: pd.DataFrame, hierarchies: Path) -> Iterator[s
 
 
 def _hints(policy: Policy, frame: pd.DataFrame) -> Iterator[Mistake]:
-    """Yield what ``clean`` would mend in columns that need numbers, where the policy has no such section."""
+    """Yield what ``clean`` would fix in columns that need numbers, where the policy has no such section."""
     how = ColumnCleaning(COLUMN_TYPES[NUMBER_TYPE], strip=True, decimal=".")
     for name in policy.numeric:
         if list(frame.columns).count(name) == 1:

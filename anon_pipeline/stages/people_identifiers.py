@@ -54,7 +54,7 @@ def people_identifiers(
 
     One counts whose name says that it is one person's (e-mail address, number of a person, of a document, of
     an account; `id` and other words for a number alone where nobody says who the people are), where more
-    than `_SHARE` of the records repeat a value. Names of persons count, first and last names together, where
+    than `_SHARE` of the records repeat a value. Names of people count, first and last names together, where
     records of one name agree by more than `ALIKE` beyond chance in another column of `MANY` values or more
     that does not follow from the name.
 
@@ -124,7 +124,7 @@ def _repeats(values: Integers) -> bool:
 def _named_alike(
     written: WrittenColumns, policy: Policy, names: Sequence[str], values: Integers, said: str | None
 ) -> bool:
-    """Tell whether records of one full name, by its number, agree in something else that tells people."""
+    """Return whether records of one full name (by number) agree in another value that identifies people."""
     frame = written.frame
     if not names or not _repeats(values) or (len(names) == 1 and not _is_full(frame[names[0]])):
         return False
@@ -157,7 +157,7 @@ def _texts(frame: pd.DataFrame, names: Sequence[str], rows: Integers) -> list[st
 
 
 def _follows(names: Sequence[str], others: Sequence[str]) -> bool:
-    """Tell whether words of names stand in what is beside them: ``ann.lee`` is made of Ann Lee."""
+    """Return whether words of names are in the other columns: ``ann.lee`` is made of Ann Lee."""
     made = sum(
         any(len(word) > 1 and word in other.casefold() for word in words_of(name))
         for name, other in zip(names, others, strict=True)

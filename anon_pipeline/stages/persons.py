@@ -154,7 +154,7 @@ def _hash(key: bytes, domain: bytes, text: str) -> str:
 
 
 def memory_key(policy: Policy, key: bytes | None) -> str:
-    """Say under which column and key the persons of a memory are hashed, without telling the key.
+    """Say under which column and key the people of a memory are hashed, without revealing the key.
 
     Under another key everybody would be a stranger: nothing would count as published before.
 

@@ -1,4 +1,4 @@
-"""What goes from stage to stage: a private table with its facts, and what the stages need beside it."""
+"""What goes from stage to stage: a private table with its facts, and what else the stages need."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Staged:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Means:
-    """What the stages need beside policy and data.
+    """What the stages need in addition to policy and data.
 
     hierarchies: folder of the hierarchy tables.
     key: for ``action: hash``; None where the policy hashes nothing.
@@ -83,7 +83,7 @@ class Chain:
 
 
 def stage_result(policy: Policy, before: Staged, frame: pd.DataFrame, facts: StageFacts) -> Staged:
-    """Return a stage's table with its facts and lineage behind those of the stages before."""
+    """Return a stage's table with its facts and lineage appended to those of the previous stages."""
     lineage = None if before.lineage is None else before.lineage.after(facts.stage, frame)
     return Staged(frame, with_facts(before.facts, facts, made_by=policy.making), lineage)
 

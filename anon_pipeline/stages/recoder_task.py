@@ -1,4 +1,4 @@
-"""What the policy asks of a recoder: its constraints with the sensitive values behind them; what came out."""
+"""What the policy asks of a recoder: its constraints with their sensitive values; its result."""
 
 from __future__ import annotations
 

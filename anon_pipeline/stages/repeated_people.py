@@ -31,8 +31,8 @@ def repeated_people(frame: pd.DataFrame, policy: Policy) -> tuple[str, ...]:
     quasi-identifiers by more than `ALIKE` beyond chance: the mean over repeated values of the share of pairs
     that agree, against the share among all pairs of the table, averaged over the generalize columns, and in
     two of these if there are two: a first name agrees with the sex, whoever has it. Where no
-    generalize column tells records apart, the repetition alone counts. Numbers and addresses that are one
-    person's, and names of persons, count as `people_identifiers` says, whatever the quasi-identifiers do.
+    generalize column distinguishes records, the repetition alone counts. Numbers and addresses that are one
+    person's, and names of people, count as `people_identifiers` says, whatever the quasi-identifiers do.
 
     Quasi-identifiers count where their combinations repeat as people do, see `repeats_as_people_do`: the
     generalize columns, or all of them; with insensitive columns where they are fewer than `FEWEST_COLUMNS`.

@@ -154,7 +154,7 @@ def _edit(source: _Source, attributes: yaml.Node | None, place: tuple[str, str],
 
 
 def _insertion(source: _Source, mapping: yaml.Node | None, name: str, value: str) -> _Edit:
-    """Say where a key goes that is not there: behind the last one, on a line of its own but in YAML's {…}."""
+    """Return where a missing key goes: after the last one, on its own line except in YAML's {…}."""
     text, name = source.text, source.spelled(name)
     if not isinstance(mapping, yaml.MappingNode):
         raise PolicyError("the policy file must have a mapping in each section. Change it by hand.")

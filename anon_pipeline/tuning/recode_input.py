@@ -34,7 +34,7 @@ _KEY = b"anon-pipeline/tuning"  # of people in memory; a release may keep others
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recoded:
-    """A recoding, its r records in an order that does not tell that of the input.
+    """A recoding, its r records in an order that does not reveal that of the input.
 
     evidence: the records in classes as if all were released; of the columns, the limited sensitive ones.
     classes: of the r records.

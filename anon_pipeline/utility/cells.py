@@ -1,4 +1,4 @@
-"""What generalization loses beside the losses that recoders minimize: widths, levels, squared distance."""
+"""Losses of generalization other than those that recoders minimize: widths, levels, squared distance."""
 
 from __future__ import annotations
 

@@ -80,14 +80,14 @@ def _single_threaded() -> Iterator[None]:
 
 
 def propensity_score(table: Table) -> float | None:
-    """Compute pMSE: how well a logistic regression tells released records from records of the input.
+    """Compute pMSE: how well a logistic regression distinguishes released records and input records.
 
     Args:
         table: in order (`Table.in_order`).
     Returns:
         The mean of (p̂ − c)² over both tables together, c the share of released records among them: 0 where
-        nobody can tell them apart, at most c·(1 − c), which is ¼ for tables of equal size. None if nothing is
-        released.
+        nobody can distinguish them, at most c·(1 − c), which is ¼ for tables of equal size. None if nothing
+        is released.
     Source:
         [DB 2.6], Woo et al. (2009); with c for ½ where records are suppressed, Snoke et al. (2018).
     """

@@ -31,7 +31,7 @@ def refuse_tracked(folder: Path) -> None:
     """
     count = _looked_up(folder)
     if count:
-        _looked_up.cache_clear()  # so that the same process sees it mended
+        _looked_up.cache_clear()  # so that the same process sees that it was fixed
         raise InputError(
             f"the vault must not be under version control, git tracks {count} of its files: private tables "
             f"would be committed, and may have been. Run git rm -r --cached on its folder, and if they were "
@@ -105,7 +105,7 @@ def _bytes(path: Path) -> bytes | None:
 
 
 def _hash_size(data: bytes, repository: Path) -> int:
-    """Return the bytes of an object's name: the checksum at the end tells, or else the configuration."""
+    """Return the bytes of an object's name: from the checksum at the end, or else from the configuration."""
     for name, size in (("sha1", 20), ("sha256", 32)):
         if hashlib.new(name, data[:-size], usedforsecurity=False).digest() == data[-size:]:
             return size

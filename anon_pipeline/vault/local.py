@@ -37,7 +37,7 @@ class LocalStore:
         return (self.root / path_inside(name)).open("rb")
 
     def writing(self, name: str) -> AbstractContextManager[BinaryIO]:
-        """Write beside, fsync, then rename under the lock; not where git would commit it.
+        """Write a temporary file, fsync, then rename under the lock; not where git would commit it.
 
         Raises:
             InputError: git tracks a file of the vault.
@@ -102,7 +102,7 @@ class LocalStore:
 
     @contextmanager
     def _beside(self, path: Path, lock: AbstractContextManager[None]) -> Iterator[BinaryIO]:
-        """Write beside, fsync, rename; every step is a point of `disk`. What dead writers left is removed."""
+        """Write a temporary file, fsync, rename; every step is a point of `disk`. Removes leftovers."""
         private_folder(path.parent, root=self.root)
         _clear_parts(path.parent)
         with disk().point("create private table"):

@@ -65,7 +65,7 @@ def is_own_stage(stage: str) -> bool:
 
 
 def is_unfinished(name: str) -> bool:
-    """Return whether a name is of a file that a crash left beside the one that it should have become."""
+    """Return whether a name is that of a temporary file that a crash left."""
     last = PurePosixPath(name).name
     return last.startswith(".") and last.endswith(PART)
 

@@ -1,7 +1,7 @@
 """The vault at any path that fsspec knows.
 
-Written beside, then moved; a file that only one can create is all there is for a lock, and access is the
-place's business.
+Files are written under a temporary name, then moved. The lock is a file that only one can create. Access is
+the place's business.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class RemoteStore:
 
     @contextmanager
     def writing(self, name: str) -> Iterator[BinaryIO]:
-        """Write beside, then move."""
+        """Write a temporary file, then move it."""
         path = self._at(name)
         folder, _, last = path.rpartition("/")
         beside = f"{folder}/.{last}.{secrets.token_hex(8)}{PART}"

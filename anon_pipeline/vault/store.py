@@ -32,7 +32,7 @@ class Store(Protocol):
         """Return a small file's bytes; where it is not there, write ``data`` first, one writer alone."""
 
     def clear_unfinished(self) -> None:
-        """Remove what dead writers left, where the place can tell that they are dead."""
+        """Remove leftovers of dead writers, if the place can detect that they are dead."""
 
     def exists(self, name: str) -> bool:
         """Tell whether a file is there."""

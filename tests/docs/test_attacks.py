@@ -68,7 +68,7 @@ def test_the_defaults_of_known_columns_are_those_of_the_table() -> None:
         ("*b*", "refused"),
         ("*b*", "refused"),
         ("*b*", "refused"),
-        ("none (1): that nobody knows it is what the role says", "measured only"),
+        ("none (1): the role says that nobody knows the value", "measured only"),
         ("*b*", "published with a warning"),
         ("none", "not measured"),
     ]

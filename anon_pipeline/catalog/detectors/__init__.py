@@ -1,4 +1,4 @@
-"""What tells an identifier of a person by its form: a table of records, one for each kind of identifier.
+"""How identifiers of people are recognized by their form: a table with a record for each kind.
 Decisions: docs/adr/0037-identifier-detectors.md.
 """
 

@@ -23,7 +23,7 @@ class Form:
     """One way to write an identifier.
 
     shape: what a candidate looks like, in normalized text.
-    valid: tells of a candidate whether it is one (check digit, structure); None: the shape is enough.
+    valid: whether a candidate is valid (check digit, structure); None: the shape is enough.
     chance: probability that a random candidate is valid; 0 where a candidate is not there by chance.
     alone: one match is enough, anywhere in a text. Else the whole cell must be a candidate, and the share of
         the valid ones must be more than chance.

@@ -71,7 +71,7 @@ class NumberForm:
 
     decimal: mark before the fraction.
     thousands: sign between groups of three digits; empty: none.
-    currency: text before or behind all numbers; None: none.
+    currency: text before or after all numbers; None: none.
     percent: whether a percent sign follows; numbers are read as shares.
     ambiguous: whether another decimal mark reads all cells, too: ``1.234``.
     """

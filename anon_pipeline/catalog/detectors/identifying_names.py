@@ -131,7 +131,7 @@ def phrases_of(text: str) -> list[Words]:
 
 
 def is_vague(name: str) -> bool:
-    """Tell whether a telling name may also be that of a product, or of anything that has a name.
+    """Return whether a name that suggests people may also be that of a product or another thing.
 
     >>> is_vague("name"), is_vague("last_name"), is_vague("userName")
     (True, False, True)

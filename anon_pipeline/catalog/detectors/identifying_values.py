@@ -1,6 +1,6 @@
 """Whether the values of a column look like what its name says: names, addresses, numbers, dates of birth.
 
-Twenty different values are as many as a column of persons has. Fewer may be the few people of a small place,
+Twenty different values are as many as a column of people has. Fewer may be the few people of a small place,
 or a flag (``email``: yes, no) and a kind of product; there the values decide.
 """
 
@@ -66,7 +66,7 @@ def looks_like(said: str, values: Sequence[str]) -> bool:
 
 
 def may_be(values: Sequence[str]) -> bool:
-    """Tell whether at least three different values may be anything of persons: no flags, counts or codes.
+    """Return whether at least three different values may identify people: no flags, counts or codes.
 
     >>> may_be(["Ann", "Bea", "Cid"]), may_be(["0", "1", "2"]), may_be(["urban", "rural", "none"])
     (True, False, False)

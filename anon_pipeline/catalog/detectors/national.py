@@ -1,4 +1,4 @@
-"""National identity, social security and tax numbers of persons: those with a check digit or a telling form.
+"""National identity, social security and tax numbers with a check digit or a distinctive form.
 
 Source: the formats are those of python-stdnum (https://arthurdejong.org/python-stdnum/), which names each
 issuer; `chance` is the share of random digits of the shape that pass the check.

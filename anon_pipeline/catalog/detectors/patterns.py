@@ -133,7 +133,7 @@ def _columnwise(form: Form, looked: _Looked) -> set[int]:
 
 
 def _digits(chosen: _Chosen) -> int:
-    """Count the values that are numbers; texts beside them are no reason to let these pass."""
+    """Count the values that are numbers; other texts in the column do not excuse them."""
     return sum(any(map(str.isdecimal, spellings.bare)) for spellings in chosen.values())
 
 

@@ -213,4 +213,4 @@ OTHER_IDENTIFIERS: Mapping[str, Callable[[Sequence[str]], bool]] = {
     "addresses of devices": lambda texts: any(map(_MAC.search, texts)),
     "numbers of vehicles": _are_vins,
 }
-"""Kinds of identifiers of Safe Harbor that no detector is for; each tells of a column's different texts."""
+"""Kinds of identifiers of Safe Harbor without a detector; each judges a column's different texts."""

@@ -1,4 +1,4 @@
-"""The table of all detectors: addresses, telephones, accounts, then national numbers of persons.
+"""The table of all detectors: addresses, telephones, accounts, then national numbers of people.
 
 A new kind of identifier is one entry here or in `national`.
 Source: formats as their issuers publish them: RFC 5321 (e-mail), ISO 13616 (IBAN), SSA (no area 000, 666 or

@@ -39,7 +39,8 @@ class Layout:
     sep: field separator; ``,`` where the format has none.
     encoding: by its name in Python.
     fitting: share of the first lines with as many fields as the header, in [0, 1].
-    guessed_encoding: whether bytes alone do not tell the encoding (another one-byte encoding would fit, too).
+    guessed_encoding: whether bytes alone do not determine the encoding (another one-byte encoding would fit,
+        too).
     """
 
     format: str
@@ -85,7 +86,7 @@ def find_layout(path: Path | Held) -> Layout:
 
 
 def _format_of(path: Path | Held) -> str | None:
-    """Return the format of a file that tells it; None: text with separators, or compressed."""
+    """Return the format of a file if its bytes show it; None: text with separators, or compressed."""
     with open_readable(path) as file:
         head = file.read(8)
     return next((one.name for one in FORMATS.values() if _tells(one, head, path)), None)

@@ -80,7 +80,7 @@ def profile_table(
     """
     with private_stage("profile"):
         looks = [look_at(frame[name]) for name in frame.columns]
-        if _decimal(looks) == ",":  # what is ambiguous in one column, another one may tell
+        if _decimal(looks) == ",":  # another column may resolve the ambiguity
             looks = [
                 look_at(frame[look.seen.name], decimal=",")
                 if look.seen.number is not None and look.seen.number.ambiguous

@@ -67,7 +67,7 @@ SENTINEL = (
 
 
 def several_records(name: str) -> str:
-    """Ask whether persons have several records, of a column in which a few values repeat.
+    """Ask whether people have several records, of a column in which a few values repeat.
 
     Args:
         name: of the column.
@@ -106,8 +106,8 @@ def decimal_or_thousands(form: NumberForm) -> str:
 def asked_in(text: str) -> str:
     """Return the sentences of a text that ask: the others say what to write in the file.
 
-    >>> asked_in("does it name persons? If yes, keep this line. is it a day? If not, write it.")
-    'does it name persons? is it a day?'
+    >>> asked_in("does it name people? If yes, keep this line. is it a day? If not, write it.")
+    'does it name people? is it a day?'
     """
     sentences = re.split(r"(?<=[.?]) ", text)
     return " ".join(sentence for sentence in sentences if sentence.endswith("?"))

@@ -26,7 +26,7 @@ MOST_LACKING = 0.02
 _MOST_SENSITIVE_VALUES = 60
 _ROUNDED = 30  # multiples that a rounded column has, about
 MOST_ANSWERS = 11
-"""Answers of an item of a questionnaire; categories up to which nothing need tell what they are."""
+"""Answers of an item of a questionnaire; largest number of categories that need no telling name."""
 _SINGLE = 0.99  # distinction up to which values of an identifier repeat
 _OWN = 0.5  # distinction from which on values are numbers of one's own
 _SCALE = 40  # different numbers from which on a column is measured rather than counted
@@ -98,7 +98,7 @@ def _free_text(case: Case) -> Proposal | None:
 
 
 def _own_number(case: Case) -> Proposal | None:
-    """Values that differ from record to record, or repeat as those of persons with several records do."""
+    """Values that differ from record to record, or repeat as those of people with several records do."""
     seen = case.look.seen
     whole = seen.kind is Kind.NUMBER and seen.whole
     if case.leads("number of one's own") and (whole or seen.kind is Kind.CATEGORY):
@@ -116,7 +116,7 @@ def _own_number(case: Case) -> Proposal | None:
 
 
 def _several(seen: Seen) -> str | None:
-    """Ask whether persons have several records, where a few values repeat."""
+    """Ask whether people have several records, where a few values repeat."""
     if seen.distinction > _SINGLE:
         return None
     return questions.several_records(seen.name)
@@ -218,7 +218,7 @@ def propose_noise(look: Look, reason: str, sure: Sure) -> Proposal | None:
 def _guess(case: Case) -> Proposal | None:
     """Take a column that nothing is known of for a quasi-identifier, which is the safe way to release it.
 
-    Many categories may be names of persons: they are left out.
+    Many categories may be names of people: they are left out.
     """
     if case.hint is None and case.look.seen.kind is Kind.CATEGORY and case.look.seen.different > MOST_ANSWERS:
         return propose_dropping(

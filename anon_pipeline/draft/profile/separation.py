@@ -1,4 +1,4 @@
-"""Distinction and separation: how far sets of columns tell records apart, as arithmetic over codes.
+"""Distinction and separation: how well sets of columns distinguish records, as arithmetic over codes.
 
 Source: Motwani and Xu (2007), Efficient algorithms for masking and finding quasi-identifiers; the distinction
 of a set of columns is its number of different tuples divided by the records, the separation the share of all
@@ -19,7 +19,7 @@ MOST_RECORDS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Separation:
-    """How far a set of columns tells records apart.
+    """How well a set of columns distinguishes records.
 
     columns: positions.
     distinction: different tuples divided by the records, in (0, 1].

@@ -1,4 +1,4 @@
-"""What only all columns together tell: items of a questionnaire, and more columns than can be protected."""
+"""What only all columns together show: items of a questionnaire, and more columns than can be protected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Entering releases that are out and that a ledger has never seen, as far as manifests and memory tell.
+"""Recording published releases that a ledger lacks, from manifests and memory.
 
 Nothing but the policy says whose data a release was made of: where it was made by another one, or that is not
 known, the dataset must be confirmed.
@@ -51,7 +51,7 @@ class _Found:
     """A release that is out, as it would be entered.
 
     ours: whether it was made by the policy as it is now, and so of its dataset.
-    told: whether a manifest or the memory tells its ε; if not, it is the policy's of now.
+    told: whether a manifest or the memory states its ε; if not, it is the current policy's.
     """
 
     release_id: str
@@ -61,7 +61,7 @@ class _Found:
     told: bool = True
 
     def with_at_least(self, epsilon: Fraction) -> _Found:
-        """Return it with the larger of its ε and another one, which is told."""
+        """Return it with the larger of its ε and another stated one."""
         more = exact_text(max(Fraction(self.asked.epsilon), epsilon))
         return replace(self, asked=replace(self.asked, epsilon=more), told=True)
 
@@ -85,7 +85,7 @@ def adopt_releases(
         policy: of the release.
         memory: of it, if there is one.
         dataset: the policy's, said once more by somebody who knows that these releases are of it.
-        epsilon: the largest that any of the releases can have spent whose ε nothing tells (memories before
+        epsilon: the largest that any of the releases without a stated ε can have spent (memories before
             version 4).
     Raises:
         InputError: a manifest names a digest, an id or a partition that is none; or, unless ``dataset`` says
@@ -109,7 +109,7 @@ def adopt_releases(
 
 
 def _together(every: Iterable[_Found]) -> dict[str, _Found]:
-    """Return each release once, by its id, with the largest ε that is told of it."""
+    """Return each release once, by its id, with its largest stated ε."""
     found = dict[str, _Found]()
     for one in every:
         before = found.setdefault(one.release_id, one)
@@ -122,7 +122,7 @@ def _with_epsilon(missing: list[_Found], epsilon: Fraction | None) -> list[_Foun
     """Return the releases that the ledger lacks, each with an ε that is not less than what it spent.
 
     Args:
-        epsilon: for those whose ε nothing tells; None if nobody has said it.
+        epsilon: for those without a stated ε; None if not given.
     """
     untold = sum(not one.told for one in missing)
     if untold and epsilon is None:

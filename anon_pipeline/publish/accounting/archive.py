@@ -1,6 +1,6 @@
 """The memory of what was published, in the vault: one private table per release, over its partitions.
 
-The order of writing: the new memory beside the old one (`stage`), then the release, then the new memory in
+The order of writing: the new memory next to the old one (`stage`), then the release, then the new memory in
 the old one's place (`commit`). Whoever comes after a crash finds a staged memory and asks the manifest
 whether its release was published.
 """
@@ -144,7 +144,7 @@ class VaultArchive:
         return memory.written
 
     def stage(self, memory: Memory) -> None:
-        """Write the memory beside, with what is published at its last release's place before that is."""
+        """Write the memory next to the old one, with the release now published at the destination."""
         table, facts = to_table(memory)
         folder = self.locations.release(self.policy, memory.releases[-1].partition)
         shown = self._shown_in(folder)
@@ -183,8 +183,8 @@ class VaultArchive:
     def _clear_up(self) -> None:
         """Commit the staged memory, unless the place of its release shows just what it showed before it.
 
-        What the ledger has as published was, wherever it is now. Where that is the same table, the ledger's
-        ids tell; without a ledger the release then counts.
+        Releases that the ledger has as published count, wherever they are now. If the tables are equal, the
+        ledger's ids decide; without a ledger the release then counts.
         """
         staged = read_staged(self._beside, vault=self._vault())
         last, before = _memory(staged).releases[-1], _beside(staged)

@@ -203,7 +203,7 @@ class Booking:
             self.ledger.enter_published(release_id, data_digest)
 
     def _settle(self, ledger: Ledger, release_id: str, token: str) -> None:
-        """Enter what the destination shows after writing failed; if it cannot be told, it stays open.
+        """Enter what the destination shows after writing failed; if that is unknown, the release stays open.
 
         It is failed only if nobody has begun to write it after us: he may still do it.
         """

@@ -1,6 +1,6 @@
 """A table of a database as a destination: its records are replaced in one transaction, and read back in it.
 
-Nobody sees the new records before the transaction ends, so there is no table beside that a dead run could
+Nobody sees the new records before the transaction ends, so there is no temporary table that a dead run could
 leave. The table stays the same one where its columns do: grants, views, indexes and comments stay, too.
 """
 

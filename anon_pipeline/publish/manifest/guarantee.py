@@ -141,7 +141,7 @@ def _again(policy: Policy, *, declared: bool) -> str:
 
 
 def _gate_lines(policy: Policy) -> Iterator[str]:
-    """Say that the gate's answer tells something of the noise, where the policy lets it."""
+    """Say that the gate's verdict reveals something about the noise, if the policy allows it."""
     looks = [demand.name for demand in demands(policy) if demand.limit.judged.over_noise is not None]
     if policy.perturbed and policy.gate.linking == "realized" and looks:
         yield (

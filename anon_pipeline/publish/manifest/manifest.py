@@ -22,7 +22,7 @@ from anon_pipeline.stages.facts.records import Facts
 
 MANIFEST = "manifest.json"
 BESIDE = {"policy": "json", "report": "html"}
-"""What lies beside the data file, by its key in the manifest: the ending of the file's name."""
+"""Files published with the data file, by their key in the manifest: the ending of the file's name."""
 VERSION = 2
 """Of manifests that are written from now on; 0.1.0 wrote version 1, see `publish.version_1.version_1`."""
 _PACKAGES = (
@@ -41,7 +41,7 @@ RECORDED = ("python", *_PACKAGES)
 
 @dataclass(frozen=True, slots=True)
 class ReleaseFile:
-    """One file of a release: its name beside the manifest, its SHA-256, its size in bytes, its records.
+    """One file of a release: its name, its SHA-256, its size in bytes, its records.
 
     types: Arrow's name of each column's type; a CSV does not say them itself.
     """
@@ -66,7 +66,7 @@ def manifest(
     Args:
         policy: what it was made by; named by digest.
         report: the gate's verdicts on the bytes of ``file``.
-        facts: of every stage, of which those are told that are public.
+        facts: of every stage; only the public ones are written.
         made: time (with its zone) and partition.
     Returns:
         JSON types only.

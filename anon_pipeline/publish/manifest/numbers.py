@@ -1,8 +1,8 @@
 """Every number that leaves the stages: what it is computed from, and who sees it.
 
-Facts declare it beside their fields, limits by what they need; all else that a manifest says, and all other
-places, here. `all_numbers` is the table of SECURITY.md. What is not declared is the curator's, and a
-manifest or an event that shows it anyhow fails a test.
+Facts declare it next to their fields, and limits by what they need. This module declares all other entries
+of a manifest and all other places. `all_numbers` is the table of SECURITY.md. An undeclared number is only
+for the curator, and a test fails if a manifest or an event shows it.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from anon_pipeline.stages.facts.records import COUNTED
 _BIT = Number(
     ("originals", "noise", "population table", "history"),
     Audience.PUBLIC,
-    "one bit: a release is worth nothing to whoever may not know that its limits are kept. It rules out the "
-    "originals with which the bound would be broken, and no other",
+    "one bit: readers must know that the limits are kept, or the release is worthless to them. It rules out "
+    "only originals that would exceed the bound",
 )
 _BANDED = Number(
     ("originals", "noise"),
     Audience.PUBLIC,
-    "one of five bands, of a mean over all records and all noise: how much somebody links who also knows "
-    "released values is what readers and whoever signs must know",
+    "one of five bands of a mean over all records and all noise: readers, and those who sign, must know how "
+    "much an attacker links who also knows released values",
 )
 _KEPT = "gate.verdicts.*.{}"
 
@@ -58,31 +58,31 @@ MANIFEST: Mapping[str, Number] = {
     "report.*": FILE,
     "signature.*": RUN,
 }
-"""What a manifest says beside its facts and the values of its limits, by its keys; ``*``: any."""
+"""The entries of a manifest other than its facts and the values of its limits, by key; ``*``: any."""
 
 _REFUSED = Number(
     ("originals",),
     Audience.OPERATOR,
-    "whoever runs it must find and correct them; nothing of that input is published",
+    "the operator must find and correct them; nothing of that input is published",
 )
 _SLOW = Number(
     ("originals",),
     Audience.OPERATOR,
-    "it says no more than how long the work takes, which is seen anyhow",
+    "it reveals no more than the running time, which the operator can observe anyway",
 )
 _LEDGER = Number(
-    ("policy", "history"), Audience.OPERATOR, "who runs it must know whether the budget allows another one"
+    ("policy", "history"), Audience.OPERATOR, "the operator must know whether the budget allows another run"
 )
 _ADVICE = Number(
     ("policy", "originals"),
     Audience.OPERATOR,
-    "who runs it must know what to change. It is no number, but one of at most 18 changes of the policy, or "
-    "none: the first that is foreseen to pass. As measured, it reveals less of a record than one bit can",
+    "the operator must know what to change. It is not a number, but one of at most 18 changes of the policy, "
+    "or none: the first that is expected to pass. Measured, it reveals less of a record than one bit can",
 )
 _AUDITED = Number(
     ("policy", "released file", "history"),
     Audience.OPERATOR,
-    "it is a file of mode 0600 for an auditor, who must add up what the dataset has spent: the public files, "
+    "it is a file of mode 0600 for an auditor, who must add up the ε of the dataset: the public files, "
     "the policy and the ledger's events, no table of the vault; hierarchy tables only if asked for",
 )
 _ONE_BIT = Number(("originals", "noise", "population table", "history"), Audience.OPERATOR, _BIT.because)
@@ -115,21 +115,21 @@ METADATA: Mapping[str, Number] = {
     **dict.fromkeys(("epsilon/*", "noise", "dagster/column_lineage"), POLICY),
     **dict.fromkeys(("left", "records_released_share"), COUNTED),
 }
-"""What Dagster's metadata says beside facts, by its key; ``*``: a column. ``value`` and ``gate`` have the
-values of limits that the released file tells, of releases that passed."""
+"""Dagster's metadata other than facts, by key; ``*``: a column. ``value`` and ``gate`` have the
+values of limits that can be computed from the released file, for releases that passed."""
 
 ELSEWHERE: Mapping[str, Number] = {
     "policy stored with the release: what the report shows of it, and digests of the whole": POLICY,
     "policy stored with the release: how many values it lists, and how many below each taxonomy name": POLICY,
     "public report: classes by size, columns, correlations, place on the map": FILE,
-    "public report: what attackers get right: by the class alone, and values or bounds of limits": FILE,
-    "public report: the same of what known columns link: the band": _BANDED,
-    "public report: the same as a number of people; how many people and records came in": COUNTED,
-    "`run`: what is left, in words: levels, noise as it is declared, columns with one value": FILE,
-    "`run`: what is left, in words: the share of the records that is released": COUNTED,
-    "`run`: advice after a refusal: the first change of ε, k, confidence that is foreseen to pass": _ADVICE,
+    "public report: success of attackers: by the class alone, and values or bounds of limits": FILE,
+    "public report: success of attackers who know released columns: the band": _BANDED,
+    "public report: success of attackers in people; numbers of people and records in the input": COUNTED,
+    "`run`: summary of what is left: levels, declared noise, columns with one value": FILE,
+    "`run`: summary of what is left: the share of the records that is released": COUNTED,
+    "`run`: advice after a refusal: the first change of ε, k, confidence that is expected to pass": _ADVICE,
     "`bundle`: release, report, policy, versions, the ledger's events of the dataset": _AUDITED,
-    "terminal, log: which stage is at work": RUN,
+    "terminal, log: the stage that is running": RUN,
     "sensor on new files: when a source file was changed": RUN,
     "terminal, log: more than 2ⁿ nodes counted, or records in classes; a bar on a terminal": _SLOW,
     "terminal, log: time that a stage took; size of files in the vault": _SLOW,
@@ -150,7 +150,7 @@ ELSEWHERE: Mapping[str, Number] = {
         ("originals", "noise", "population table", "history")
     ),
 }
-"""What is neither in a manifest nor in Dagster's metadata, in words."""
+"""Numbers that are neither in a manifest nor in Dagster's metadata, described in words."""
 
 
 def limit_numbers() -> Iterator[tuple[str, Number]]:

@@ -152,7 +152,7 @@ def exchange_sentence(epsilon: Fraction, delta: Fraction = Fraction(0)) -> str:
 
 
 def sticky_sentence(epsilon: Fraction, delta: Fraction = Fraction(0)) -> str:
-    """Say what all releases with noise that stays tell of a value; ε and δ are a row's, all columns."""
+    """Say what all releases with noise that stays reveal about a value; ε and δ are a row's, all columns."""
     return _STICKY.format(times(epsilon, delta))
 
 

@@ -40,7 +40,7 @@ def signing_key(sign: Sign | None, *, folder: Path) -> Ed25519PrivateKey | None:
     Args:
         folder: what ``key_file`` is relative to.
     Raises:
-        InputError: no usable key; nothing of it is told.
+        InputError: no usable key; nothing of it is shown.
     """
     if sign is None:
         return None
@@ -84,7 +84,7 @@ def read_public_key(path: Path) -> Ed25519PublicKey:
 
 
 def write_keys(path: Path) -> Path:
-    """Write a new private key (0600, whatever the umask) and, beside it with ``.pub``, its public key.
+    """Write a new private key (0600, whatever the umask) and, next to it with ``.pub``, its public key.
 
     Returns:
         Path of the public key.

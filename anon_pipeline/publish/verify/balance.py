@@ -2,7 +2,7 @@
 
 Every record of the input is either released or suppressed for one reason, so the counts must balance. What
 the table shows (its records, classes, the smallest class, levels of generalization) is counted anew.
-Manifests of version 1 tell every count of the stages; later ones the records that came in and were released.
+Manifests of version 1 have every count of the stages; later ones only the input and released records.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def broken_told_seen(facts: Facts, seen: Seen) -> list[str]:
 
 
 def _origins(facts: Facts) -> list[str]:
-    """List what speaks against one policy and the system's entropy behind all stages."""
+    """List the facts that contradict one policy and the system's entropy in all stages."""
     wrong = []
     if len({values["made_by"] for values in facts.values()}) != 1:
         wrong.append("all stages must be made by one policy")
@@ -105,7 +105,7 @@ def _origins(facts: Facts) -> list[str]:
 
 
 def _recoded_rules(recoded: Mapping[str, Any], policy: Policy) -> dict[str, bool]:
-    """Return what the policy says of how levels and distances are told."""
+    """Return how the policy requires levels and distances to be reported."""
     releases = recoder_of(policy.anonymize.recoder).family.releases
     named = list(policy.generalized) if releases == "levels" else None
     return {
@@ -233,7 +233,7 @@ def _names(levels: Mapping[str, int] | None) -> list[str] | None:
 
 
 def _scales(facts: Facts, policy: Policy) -> Iterator[str]:
-    """Yield what is wrong with the scales: told where ten classes carry noise, and only there."""
+    """Yield what is wrong with the scales: they are given if and only if ten classes have noise."""
     for name, column in policy.perturbed.items():
         told = facts["perturbed"]["columns"][name]
         if "mean_scale" not in told:

@@ -1,4 +1,4 @@
-"""What a manifest says beside its digests, held against policy, file and itself.
+"""The content of a manifest other than its digests, compared with policy, file and itself.
 
 All that is asked here has the shape of its version (`shape`); none of it can break these rules.
 """

@@ -1,4 +1,4 @@
-"""What releases that are already out tell too much, or claim too much: one warning for each that applies.
+"""What releases that are already published reveal or claim in excess: one warning for each that applies.
 
 The names are those of version 1, which does not change: no table is read.
 `docs/releases-already-out.md` explains every warning, in a section of its name, and says what to do.
@@ -23,7 +23,7 @@ class Warned:
     """A warning about a release.
 
     name: of the section of `DOCUMENT` that explains it.
-    text: what the release tells or claims too much, in one sentence.
+    text: what the release reveals or claims in excess, in one sentence.
     """
 
     name: str
@@ -127,7 +127,7 @@ LOOKED_FOR = Warned(
 
 
 def warnings_for(document: Mapping[str, Any]) -> Iterator[Warned]:
-    """Yield the warnings that apply to a manifest of version 1; later ones tell none of it."""
+    """Yield the warnings that apply to a manifest of version 1; later ones have none of these problems."""
     told, first = _Told(document), document.get("manifest_version") == 1
     for name, (text, applies) in WARNINGS.items():
         if first and applies(told):

@@ -1,4 +1,4 @@
-"""What lies beside a manifest: nothing but the files that it names, and what publishing leaves there."""
+"""Files in the folder of a manifest: only those that it names, and those that publishing leaves there."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _BOOT = re.compile(r"(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})?")
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What lies in the folder of a release beside its own files.
+    """Other files in the folder of a release.
 
     strangers: files and folders that no release of this name has written there.
     folders: how many of them are folders.
@@ -44,14 +44,14 @@ class Beside:
 def count_stray_files(
     folder: Path, document: Mapping[str, Any], *, most: int, divides: Callable[[str], bool]
 ) -> Beside:
-    """Count what lies beside a manifest, and is neither named by it nor a partition of the same release.
+    """Count what is next to a manifest, and is neither named by it nor a partition of the same release.
 
     A partition is a folder that has its name and holds its manifest; `verify` is to be run there, too. A file
     of a former release has its name, and in it the digits of its own SHA-256. What a crash has left of
     writing has a name as the writer makes it; the lock says who holds the folder, and nothing else.
 
     Args:
-        divides: tells whether a release may have a partition of this name; asked of folders.
+        divides: whether a release may have a partition of this name; called with folders.
         most: bytes of a file that is read to compare its digest; a larger one is a stranger.
     Raises:
         OSError: the folder cannot be read.

@@ -204,7 +204,7 @@ def _compared_leaves(document: Mapping[str, Any], asked: Asked) -> Iterator[Step
 def _levels(document: Mapping[str, Any], policy: Policy) -> Iterator[Steps]:
     """Yield the levels that the file shows: a column whose cells are all at the top may be blanked or on top.
 
-    How many cells were blanked only version 1 tells. None is shown of a hierarchy that is not public.
+    Only version 1 states how many cells were blanked. None is shown for a hierarchy that is not public.
     """
     told = document["facts"]["k_anonymized"]["levels"] or {}
     if document["manifest_version"] == 1 or policy.anonymize.suppress != "cells":
@@ -229,7 +229,7 @@ def _verdicts(document: Mapping[str, Any], anew: GateReport | None) -> Iterator[
 
 
 def _of_the_table(facts: Mapping[str, Any], policy: Policy) -> Iterator[Steps]:
-    """Yield the facts on the recoding that the table tells, as far as nothing was suppressed after it."""
+    """Yield the facts on the recoding that the table shows, if nothing was suppressed after it."""
     recoded, last = facts["k_anonymized"], facts["suppressed"]
     if facts["perturbed"]["composition"] is None:
         yield ("facts", "perturbed", "composition")
@@ -238,7 +238,7 @@ def _of_the_table(facts: Mapping[str, Any], policy: Policy) -> Iterator[Steps]:
     elif policy.rows_per_person is None:
         yield ("facts", "deidentified", "excess_records")
     if "sse" not in recoded:
-        return  # what follows only version 1 tells
+        return  # only version 1 has the following
     if facts["shuffled"]["records"] == last["released"]:
         yield ("facts", "k_anonymized", "classes")
         if policy.person is None:

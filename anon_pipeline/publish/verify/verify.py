@@ -67,8 +67,9 @@ class Verification:
     report: a verdict per check; what could not be verified is unmeasured and says why.
     unverified: leaves of the manifest that nothing vouches for; none where its signature was verified. Of a
         release that is refused there is no list.
-    warnings: what its manifest told too much, if it is of a version that did.
-    in_part: whether it was held against the policy that lies beside it, of which only a part is public.
+    warnings: what its manifest revealed too much, if it is of a version that did.
+    in_part: whether it was verified with the public policy of the release, which is only a part of the
+        policy.
     """
 
     report: GateReport
@@ -91,7 +92,7 @@ def verify_release(path: Path, against: Against) -> GateReport:
 
 
 def verify_in_detail(path: Path, against: Against) -> Verification:
-    """Verify a release as `verify_release` does; list what was not, and warn of what it tells too much.
+    """Verify a release as `verify_release` does; list what was not compared, and warn of what it reveals.
 
     Args:
         path: folder of the release, or its manifest.
@@ -147,11 +148,11 @@ def _held_against(
 
 
 def verified_table(path: Path, against: Against) -> tuple[dict[str, Any], pd.DataFrame]:
-    """Return the manifest and the table of a release that is what its manifest says, whatever lies beside it.
+    """Return the manifest and the table of a release that agrees with its manifest, ignoring other files.
 
     Args:
         path: folder of the release, or its manifest.
-        against: with the policy that made it; None: what is public of it lies beside it.
+        against: with the policy that made it; None: its public part, published with it.
     Raises:
         InputError: there is no manifest, or a check of `verify_release` was refused: each is named.
     """

@@ -26,7 +26,7 @@ from anon_pipeline.publish.verify.manifest_facts import broken_names, can_be_par
 from anon_pipeline.publish.verify.stray_files import count_stray_files
 
 FOLDER = "folder"
-"""Names the verdict on what lies beside a manifest."""
+"""Name of the verdict on files next to a manifest."""
 
 
 def verdict_on(limit: str, wrong: str | None) -> Verdict:
@@ -89,7 +89,7 @@ def _read_typed(data: bytes, types: Mapping[str, str], form: str) -> Iterator[pd
 
 
 def check_report_file(folder: Path, document: Mapping[str, Any], shape: list[str]) -> Verdict:
-    """Compare the page beside the manifest with the digest there; releases made before 0.1.0 have none."""
+    """Compare the report with its digest in the manifest; releases made before 0.1.0 have none."""
     if "report" not in document and not malformed_parts(shape, "report"):
         return unmeasured_verdict("report", "the manifest names none")
     item = document.get("report", {})
@@ -105,7 +105,7 @@ def check_report_file(folder: Path, document: Mapping[str, Any], shape: list[str
 
 
 def check_folder(folder: Path, read: Read, policy: Policy | None) -> Verdict:
-    """Refuse files beside the manifest that no release has written there."""
+    """Refuse files next to the manifest that no release has written there."""
     try:
         found = count_stray_files(
             folder,

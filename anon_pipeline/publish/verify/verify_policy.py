@@ -26,10 +26,10 @@ _LEAVE_OUT = "leave --policy out, or give the --public-key of a signed release"
 
 @dataclass(frozen=True, slots=True)
 class Against:
-    """What a release is verified against, beside its manifest.
+    """What a release is verified against, in addition to its manifest.
 
     policy: that it should have been made by. None, or another one: what is public of the policy that did
-        make it is taken in its place, if it lies beside the release; without, the gate is not asked.
+        make it is taken in its place, if it is published with the release; without it, the gate does not run.
     hierarchies: folder of the hierarchy tables.
     key: that should have signed it; None: a signature is not checked.
     sources: folder of the population's file, if the policy names one; where there is none, the limits on who
@@ -50,7 +50,7 @@ def whole_policy(policy: Policy | None) -> Policy | None:
 def chosen_policy(
     folder: Path, read: Read, given: Against, shape: list[str], rules: Rules
 ) -> tuple[list[Verdict], Against]:
-    """Look at the policy beside a release; take it where the one that made the release is not given.
+    """Read the policy published with a release; use it if the one that made the release is not given.
 
     Returns:
         The verdict on it, if there is one; what the release is held against.
@@ -67,7 +67,7 @@ def chosen_policy(
 
 
 def policy_of_release(path: Path, given: Policy | None) -> Policy:
-    """Return the policy to describe a release by: the given one, if it made it, else the one beside it.
+    """Return the policy to describe a release by: the given one, if it made it, otherwise the published one.
 
     Args:
         path: folder of the release, or its manifest.
@@ -122,7 +122,7 @@ def check_policy(read: Read, given: Against, against: Against, rules: Rules) -> 
 def _other_policy(read: Read, given: Against) -> Verdict:
     """Judge a policy that did not make the release: refused, unless a signature vouches for the one that did.
 
-    Whoever can replace the release can replace the policy beside it.
+    Anyone who can replace the release can replace the policy published with it.
     """
     name = None if given.policy is None else given.policy.name
     signed = given.key is not None and broken_signature(read.document, given.key) is None

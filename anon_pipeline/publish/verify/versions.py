@@ -37,12 +37,12 @@ class Rules:
     origin: lists what speaks against the facts being made by a policy and its hierarchy tables.
     decided: yields the facts that a policy alone decides.
     always: the limits that it judges of every release, which come first.
-    told: lists which facts do not add up, or are none that a policy leads to; that may not be given.
+    told: lists the facts that do not add up, or that no policy leads to; the policy may be missing.
     seen: lists where facts contradict the table.
     verdict: says what contradicts a verdict that a manifest records.
-    names_tables: whether a manifest has digests of the private tables behind it: hierarchies, population.
-    asked: tells whether a line of a broken contract breaks this version's, of a released table, too.
-    worded: tells whether a manifest's words and facts are this version's own; an unpublished state of version
+    names_tables: whether a manifest has digests of private tables: hierarchies, population.
+    asked: whether a broken rule of the contract is also one of this version's, for a released table.
+    worded: whether a manifest's words and facts are this version's own; an unpublished state of version
     1
         may have had others.
     """

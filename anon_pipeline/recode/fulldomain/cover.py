@@ -1,8 +1,8 @@
 """Which node to count next, so that few counts say something about every node that may win.
 
 A count may rule out all nodes below, or all nodes above. How many of them are open is known; whether it
-will is guessed from how much the node's values tell apart, and learned. A bad guess costs time, never
-exactness.
+will is guessed from how well the node's values distinguish records, and learned. A bad guess costs time,
+never exactness.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def note(cover: Cover, index: int, *, below: bool, above: bool) -> None:
 
 
 def likely(cover: Cover, floors: NDArray[np.int64], ceiling: int) -> int | None:
-    """Return the open node that tells most apart of those that likely rule out nothing below."""
+    """Return the open node that distinguishes most, of those that probably rule out nothing below."""
     bits = cover.guess.bits
     some = np.flatnonzero((floors <= ceiling) & (bits[0] < cover.guess.thresholds[0]))
     return int(some[np.argmax(bits[1][some])]) if len(some) else None

@@ -13,7 +13,7 @@ def datafly(search: Search) -> NodeScore:
     Each step raises the column that has the most distinct values in the table as it is generalized by then
     (ties: the first one), of those that are not on their top level, by one level. t and l are asked as k
     is: the walk goes on until everything holds within the suppression limit. It is one path; a node that
-    keeps t or l beside it is not seen.
+    keeps t or l is not seen if it is on another path.
 
     Args:
         search: a table with n ≥ k.

@@ -1,4 +1,4 @@
-"""Nodes that break k whatever the other columns hold: told from single columns and pairs of columns alone.
+"""Nodes that break k whatever the other columns hold: found from single columns and pairs of columns alone.
 
 A class of a node lies within one class of any of its columns. So records in a class below k of one column, or
 of two, are in a class below k of the node; where these are more than may be suppressed, the node, and every

@@ -90,7 +90,7 @@ def roll_up(
             second array, (x,), by old code.
         slots: (≥ power of two,) scratch, and that power of two, ≥ 2·r; cleared with the first row.
         out: (w, ≥ r) keys, (≥ r,) sizes, and (r,) class of each class below, or (0,) where nobody asks.
-        part: first row, the row behind the last one, and classes found in the rows before.
+        part: first row, the row after the last one, and classes found in the rows before.
     Returns:
         Number of classes, in order of their first row.
     """
@@ -105,7 +105,7 @@ def roll_up(
     if keys.shape[0] == 1:
         return _roll_up_one(below, changes, slots, out, part)
     for row in range(begin, end):
-        # Copy the key behind those found so far, and write the new codes into it.
+        # Copy the key after those found so far, and write the new codes into it.
         for word in range(keys.shape[0]):
             own[word, found] = keys[word, row]
         for change in range(fields.shape[0]):

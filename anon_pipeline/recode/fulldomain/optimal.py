@@ -42,7 +42,7 @@ def _climb(scan: Scan) -> None:
 
 
 def _probe(scan: Scan, known: Cover) -> None:
-    """Improve the best node: count those that probably keep k and tell most apart, while that helps."""
+    """Improve the best node: count nodes that probably keep k and distinguish most, as long as that helps."""
     without = 0
     while without < _PROBES:
         index = likely(known, scan.flat, scan.ceiling)

@@ -39,7 +39,7 @@ class Scan:
         return NOTHING - 1 if self.best is None else self.search.bounds.of(self.best.score)
 
     def look(self, index: int) -> bool:
-        """Count a node and draw the conclusions; tell whether it keeps the constraints."""
+        """Count a node and mark what follows from it; return whether it keeps the constraints."""
         search = self.search
         if search.is_closed(index):
             return False

@@ -51,7 +51,7 @@ class NodeScore(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class _Told:
-    """When somebody was told last, how many nodes are left, and how many a sweep counted."""
+    """Time of the last progress report, number of nodes left, number of nodes that a sweep counted."""
 
     at: float = 0.0
     left: int = 0

@@ -67,7 +67,7 @@ def merge(
         members: (m + 1,) and (r,) of `by_class`.
         out: (m·a + 1,), (≥ d,), (≥ d,): the same of the merged classes; its first number is 0.
         scratch: (≥ d,), (≥ d,), and (v,) of zeros, v the most values of a column.
-        part: first class, the class behind the last one, and a.
+        part: first class, the class after the last one, and a.
     """
     starts, values, counts = below
     first, order = members
@@ -77,7 +77,7 @@ def merge(
     for group in range(begin, end):
         for column in range(columns):
             entries, at = 0, out_starts[group * columns + column]
-            # Write the values of all members behind each other.
+            # Write the values of all members one after another.
             for member in range(first[group], first[group + 1]):
                 place = order[member] * columns + column
                 for entry in range(starts[place], starts[place + 1]):
@@ -110,7 +110,7 @@ def judge(
         sizes: (m,) records.
         least: distinct values that a class needs, of `least_distinct`.
         out: (m,) whether a class has k records and those values; (m,) whether it keeps every rule.
-        part: first class, the class behind the last one, and a.
+        part: first class, the class after the last one, and a.
     """
     starts, values, counts = histograms
     lasting, kept = out

@@ -87,7 +87,7 @@ def _means(
 ) -> NDArray[np.float64]:
     """Mean of the numbers of each cluster, (m,); missing where most are, or all but fewer than k.
 
-    A mean of fewer than k numbers would tell more of each than a class of k does; of one, all of it.
+    A mean of fewer than k numbers would reveal more of each than a class of k; of one, everything.
 
     Args:
         coordinates: (n,) NaN for missing.

@@ -45,7 +45,7 @@ class Refined(NamedTuple):
 
 @kernel
 def _begin(tree: Taxonomies, work: Work, limits: Limits, made: Refined) -> bool:
-    """Take the k records nearest to the target; tell whether they miss a limit, and queue the others."""
+    """Take the k records nearest to the target; return whether they miss a limit, and queue the others."""
     alive, k = made.state[_ALIVE], len(made.places)
     # The k records nearest to the target.
     measure(tree, work, 0, alive)
@@ -113,7 +113,7 @@ def _best_exchange(limits: Limits, members: NDArray[np.int64], newcomer: int) ->
 
 @kernel
 def _refine(work: Work, limits: Limits, made: Refined, step: int) -> bool:
-    """Offer the nearest records to the cluster one after the other; tell whether there is more to do.
+    """Offer the nearest records to the cluster one after the other; return whether there is more to do.
 
     Whose sensitive values were refused is not asked again until the cluster has changed.
     """

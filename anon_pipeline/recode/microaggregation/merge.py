@@ -80,7 +80,7 @@ def _worst(clusters: Clusters) -> int:
 def _merge_some(
     tree: Taxonomies, categories: NDArray[np.int64], limits: Limits, clusters: Clusters, step: int
 ) -> bool:
-    """Merge the worst cluster with its nearest, over and over; tell whether there is more to do."""
+    """Merge the worst cluster with its nearest repeatedly; return whether there is more to do."""
     cells = len(categories) + clusters.sums.shape[1] + len(limits.sensitive)
     while step > 0:
         place = _worst(clusters)

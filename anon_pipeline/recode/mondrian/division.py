@@ -54,7 +54,7 @@ class Ranges(NamedTuple):
 
 
 def mondrian_entries(task: Task, joint: Joint) -> Entries:
-    """Take records that no cut can tell apart as one entry."""
+    """Treat records that no cut can separate as one entry."""
     return Entries(joint.tuples, joint.values, joint.weights, np.zeros(0, np.int64))
 
 

@@ -16,7 +16,7 @@ class Rule:
     """One demand on the values of a column, answered once for the column, so that no row is reported.
 
     name: the rule in words.
-    holds: tells of a column whether it keeps the rule.
+    holds: whether a column keeps the rule.
     bad: columns that break the rule; whoever judges must refuse each of them.
     """
 
@@ -25,7 +25,7 @@ class Rule:
     bad: tuple[pd.Series, ...] = field(repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse a rule that names nothing it refuses: nobody could tell whether it is being judged."""
+        """Refuse a rule without an example that it refuses: it could not be checked that it is judged."""
         if not self.bad:
             raise ValueError(f"a rule must name a column that breaks it, got none: {self.name}")
 

@@ -225,7 +225,7 @@ def _generalized_rule(
     is_range = _range_of(hierarchy) if levels is None else None
 
     def holds(column: pd.Series) -> bool:
-        """Whether all values are allowed texts, or what the recoder releases beside them: means, ranges."""
+        """Whether all values are allowed texts, or means or ranges that the recoder releases."""
         found = pd.Series(column.dropna().astype("str").unique(), dtype="str")
         others = found[~found.isin(allowed)]
         if means:
@@ -249,7 +249,7 @@ def _elsewhere(hierarchy: Hierarchy, holds: Callable[[pd.Series], bool]) -> Iter
 
 
 def _range_of(hierarchy: Hierarchy) -> Callable[[str], bool] | None:
-    """Return what tells whether a text is a range of this hierarchy's values; None if it has no ranges."""
+    """Return a function that recognizes ranges of this hierarchy's values; None if it has no ranges."""
     if hierarchy.coordinates is not None:
         return lambda text: re.fullmatch(r"\[[^\[\]]+, [^\[\]]+\]", text) is not None
     if not hierarchy.ordered:

@@ -1,4 +1,4 @@
-"""The rule of every field that stages write, and of those that a manifest tells."""
+"""The rule of every field that stages write, and of those that a manifest contains."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ FIELDS: Mapping[str, Mapping[str, must.Rule]] = {
 
 
 def _public(rules: Mapping[str, must.Rule], numbers: Mapping[str, Any]) -> dict[str, must.Rule]:
-    """Keep the rules of what a manifest tells; of what has parts, those are told."""
+    """Keep the rules of the fields that a manifest contains, part by part."""
     public = Audience.PUBLIC
     return {
         name: rule
@@ -133,4 +133,4 @@ PUBLIC_FIELDS: Mapping[str, Mapping[str, must.Rule]] = {
     }
     for stage, rules in FIELDS.items()
 }
-"""The rule of every field that a manifest tells, see `base.audience`."""
+"""The rule of every field that a manifest contains, see `base.audience`."""

@@ -17,9 +17,9 @@ Facts = Mapping[str, Mapping[str, Any]]
 COUNTED = Number(
     ("originals",),
     Audience.PUBLIC,
-    "how many people a release is about is the first thing that its readers need. It is the same for every "
-    "table in which only one record is another, so it does not tell what a record holds; it does reveal to "
-    "anyone who knows how many others there are whether a person is among them",
+    "readers must know first how many people a release is about. The number does not depend on the content "
+    "of a record, so it reveals no value; but an attacker who knows the number of all other people learns "
+    "whether a person is in the input",
 )
 """How many records came in, and what follows from that and from the released file."""
 COMPOSED = Number(
@@ -88,7 +88,7 @@ class KAnonymizedFacts:
     suppressed_cells: in records that are released; they are at the top, whatever ``levels`` says.
     equal_distance: generalize columns without a hierarchy, whose values were taken as equally far apart.
     sse: mean squared distance of a microaggregated cell from its original, in [0, 1]; else None.
-    telling: columns whose originals a released column tells, and which one: `evidence.told_originals`.
+    telling: columns whose originals a released column reveals, and that column: `evidence.told_originals`.
     """
 
     stage: ClassVar[str] = "k_anonymized"

@@ -28,7 +28,7 @@ class Archive(Protocol):
         """
 
     def stage(self, memory: Memory) -> None:
-        """Write the memory beside the one before, where a crash leaves it."""
+        """Write the memory next to the previous one, where a crash leaves it."""
 
     def commit(self) -> None:
         """Make the staged memory the memory; the release is published."""

@@ -1,4 +1,4 @@
-"""The intersection attack: who, of all persons, fits every class that one person was published in.
+"""The intersection attack: who, of all people, fits every class that one person was published in.
 
 Each release may be k-anonymous, and the classes of one person have one member in common.
 
@@ -24,13 +24,13 @@ def history(memory: Memory, persons: pd.Series, classes: pd.Series) -> NDArray[n
         persons: (n,) of the release to be published, all different.
         classes: (n,) their classes as text.
     Returns:
-        A row for each of the m persons of any release; the last column is the release to be published.
+        A row for each of the m people of any release; the last column is the release to be published.
     """
     return _history_codes(memory, persons, classes)[0]
 
 
 def histories(memory: Memory, persons: pd.Series, classes: pd.Series) -> NDArray[np.int64]:
-    """Return the rows of `history` of the persons of the release to be published, (n, r + 1), in their order.
+    """Return the rows of `history` of the people of the release to be published, (n, r + 1), in their order.
 
     Who fits one of them was in its class of that release, so these rows are enough to count with.
 
@@ -58,7 +58,7 @@ def _history_codes(
 
 
 def cross_release_k(codes: NDArray[np.int64]) -> int | None:
-    """Count, for each person of the last release, the persons who fit all of its published classes.
+    """Count, for each person of the last release, the people who fit all of its published classes.
 
     A person fits when it was in the same class in every release that the first one was in. In which other
     releases it was does not matter: that is not held against it.
@@ -103,7 +103,7 @@ def _fewest(
     """Count in each wanted row's smallest class; stop where the count cannot become the smallest.
 
     Args:
-        rows: (u, r) distinct histories; weights (u,) persons with each.
+        rows: (u, r) distinct histories; weights (u,) people with each.
         order: (r, u) rows sorted by their class in a release; begin, end (u, r) where a row's class lies.
         wanted: (u,) rows to count for.
     """

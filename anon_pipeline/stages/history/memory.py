@@ -73,7 +73,7 @@ class Memory:
         ``release``
         (position in ``releases`` of the one that published it last; −1 where no ledger is known to have
         booked it).
-    key: under which column and key the persons are hashed, see `persons.memory_key`; None if nobody is.
+    key: under which column and key the people are hashed, see `persons.memory_key`; None if nobody is.
     written: how many of the releases, the first ones, were remembered before version 4; none once it was said
         that their people are others than those to come, see `normalize_persons`.
     """
@@ -98,7 +98,7 @@ class Memory:
         return any(past.partition == partition and past.may_be(digest, release_id) for past in self.releases)
 
     def rehash(self, key: str) -> Memory:
-        """Return the memory for persons that are hashed under a column and key.
+        """Return the memory for people that are hashed under a column and key.
 
         Raises:
             InputError: its own were hashed under others: everybody would be a stranger.
@@ -176,7 +176,7 @@ def protected_values(policy: Policy, units: NDArray[np.int64]) -> NDArray[np.int
 
 
 def normalize_persons(memory: Memory, persons: pd.Series) -> tuple[Memory, pd.Series]:
-    """Return a memory that knows a table's persons by the normal form of their keys, and their ids in it.
+    """Return a memory that knows a table's people by the normal form of their keys, and their ids in it.
 
     A memory before version 4 has hashes of keys as they were written, which cannot be brought to a normal
     form without the keys. Of a table both hashes are there: who is found by the one as written is called by
@@ -189,7 +189,7 @@ def normalize_persons(memory: Memory, persons: pd.Series) -> tuple[Memory, pd.Se
     Returns:
         The memory, and (n,) ids.
     Raises:
-        InputError: two persons of one release would become one; or a memory that began before version 4 knows
+        InputError: two people of one release would become one; or a memory that began before version 4 knows
             nobody of the table, by either form: if all keys are written in another way, everybody would be
             new, and what was published of them would not count.
     """
@@ -236,7 +236,7 @@ def remember(
         originals: (n, columns) the table of `k_anonymized`.
         past: the release; its ε is the policy's.
     Returns:
-        The new memory; the same one if the release is in it: table, persons, classes and noise, not the
+        The new memory; the same one if the release is in it: table, people, classes and noise, not the
         table alone. Values whose noise may not stay are left out. Of equal keys the last one stays.
     """
     behind = originals.set_index(RECORD).loc[released[RECORD]].reset_index()
@@ -286,7 +286,7 @@ def _has(memory: Memory, past: Past, members: pd.DataFrame, values: list[pd.Data
 
 
 def _within(added: list[pd.DataFrame], values: pd.DataFrame) -> bool:
-    """Tell whether all noisy values were published before, of the same persons."""
+    """Return whether all noisy values were published before, for the same people."""
     what = [*KEY, "noisy"]
     known = pd.MultiIndex.from_frame(values[what])
     return all(pd.MultiIndex.from_frame(frame[what]).isin(known).all() for frame in added)

@@ -14,7 +14,7 @@ from anon_pipeline.stages.facts.fact_rules import is_digest, is_release_id
 from anon_pipeline.stages.history.memory import KEY, MEMBERS, VALUES, Memory, Past
 
 _NORMAL = _VERSION = (
-    4  # from 4 on persons are hashed by the normal form of their key, once they were met again
+    4  # from 4 on people are hashed by the normal form of their key, once they were met again
 )
 _READABLE = (1, 2, 3, _VERSION)
 _EXACT = re.compile(r"[0-9]{1,400}(/[1-9][0-9]{0,400})?")
@@ -36,7 +36,7 @@ def to_table(memory: Memory) -> tuple[pd.DataFrame, dict[str, dict[str, Any]]]:
 
 
 def from_table(frame: pd.DataFrame, facts: Mapping[str, Mapping[str, Any]]) -> Memory:
-    """Read a memory back; of values that were told apart by their class, the last one.
+    """Read a memory back; of values that differ only in their class, the last one.
 
     Raises:
         InputError: it is none, or of a version that this program does not know.

@@ -47,7 +47,7 @@ def recall(memory: Memory, policy: Policy, frame: pd.DataFrame, originals: NDArr
     Args:
         memory: what was published.
         policy: names the columns; its ε shares, resolutions and bounds must be those of then.
-        frame: (n, columns) with the persons.
+        frame: (n, columns) with the people.
         originals: (n, p) original values in grid units or codes, see `noisy_units`.
     """
     noisy, release = np.zeros(originals.shape, np.int64), np.full(originals.shape, -1, np.int64)

@@ -24,7 +24,7 @@ def fill(
             four are in the first word.
         moves: (x,) what the bits add to the place of the cell.
         out: (cells,) the cube, zeros before the first part.
-        part: first row, the row behind the last one.
+        part: first row, the row after the last one.
     """
     keys, sizes = below
     first = keys[0]
@@ -50,7 +50,7 @@ def fold_axis(source, out, firsts, sizes):  # type: ignore[no-untyped-def]
         source: (outer · width below · inner,) the cube below, of any kind of integers.
         out: (outer · width · inner,) of the same kind.
         firsts: (> width,) first rank below of what each rank covers, and one more.
-        sizes: cells before the attribute's axis; its codes below, and after; cells behind it.
+        sizes: cells before the attribute's axis; its codes below, and after; cells after it.
     """
     outer, below, width, inner = sizes
     to = 0

@@ -67,7 +67,7 @@ def sweep(nodes: Lattice, kept: KeptTables, layout: CubeLayout) -> Sweep:
     for attribute, own in enumerate(nodes.shape):
         widths[attribute, :own] = layout.widths[attribute]
         begins[attribute, :own, :own] = layout.first_ranks_begin[attribute]
-        with np.errstate(over="ignore"):  # too many to tell is too many to sweep
+        with np.errstate(over="ignore"):  # a number that overflows is too many to sweep
             cells *= along(nodes, attribute, widths[attribute, :own].astype(np.float32))
     most = min(layout.most_cells, _CELLS, _ROOT * len(kept.tables[0].sizes))
     # Cubes in the arena at a time: for each step up, one of a chain and one of a corner.

@@ -155,13 +155,13 @@ def _fold(arena, at, levels, wanted, places):  # type: ignore[no-untyped-def]
         here, there = levels[attribute], wanted[attribute]
         below, width = widths[attribute, here], widths[attribute, there]
         if below != width:
-            # Cells before the axis and behind it, on the levels as they are by now.
+            # Cells before and after the axis, on the current levels.
             outer, inner = 1, 1
             for other in range(rank):
                 outer *= widths[axes[other], levels[axes[other]]]
             for other in range(rank + 1, len(axes)):
                 inner *= widths[axes[other], levels[axes[other]]]
-            # The result lies behind the cube that it is made from.
+            # The result is stored after the cube that it is made from.
             end = free + outer * width * inner
             own = places.first_ranks[places.first_ranks_begin[attribute, here, there] :]
             fold_axis(arena[begin:], arena[free:end], own, (outer, below, width, inner))
@@ -222,7 +222,7 @@ def walk(
     (arena, rows), (fixed, root, most) = space, start
     order, widths, q = places.axes[::-1].copy(), places.widths, len(root)
     # For each attribute that was entered: the sublattice, the next level of it to go to, where the cube of
-    # each level begins, and where the arena is free behind them.
+    # each level begins, and where the free part of the arena begins.
     lows, highs = np.empty((q + 1, q), np.int64), np.empty((q + 1, q), np.int64)
     cubes = np.empty((q + 1, widths.shape[1]), np.int64)
     next_levels, frees = np.empty(q + 1, np.int64), np.empty(q + 1, np.int64)
