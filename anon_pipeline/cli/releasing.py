@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 @json_option
 @source_options
 @click.pass_context
-def run(ctx: click.Context, policy_file: Path, **options: Any) -> None:
+def run(ctx: click.Context, /, policy_file: Path, **options: Any) -> None:
     """Make the release of POLICY and publish it if the gate passes."""
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
