@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection
 from datetime import date
 from pathlib import Path
+from types import FunctionType
 
 import dagster as dg
 import pytest
@@ -282,6 +283,27 @@ def test_what_attackers_get_right_has_the_name_of_its_limit() -> None:
     ]
     assert measures
     assert set(measures) <= {limit.name for limit in LIMITS if limit.attack}
+
+
+UNNAMED = {
+    "prosecutor_risk": "size_risk",
+    "marketer_risk": "size_risk",
+    "utility_released": "suppression",
+}
+"""Limits of which one measurement has another name: fields of one record, and the share that is left."""
+
+
+def names_in(function: FunctionType) -> set[str]:
+    """Return the names that a measure uses: its own, and for a lambda those of what it calls."""
+    nested = (one.co_names for one in function.__code__.co_consts if hasattr(one, "co_names"))
+    return {function.__name__, *function.__code__.co_names, *(name for names in nested for name in names)}
+
+
+@pytest.mark.parametrize("limit", LIMITS, ids=[limit.name for limit in LIMITS])
+def test_what_measures_a_limit_has_its_name(limit: Limit) -> None:
+    name = UNNAMED.get(limit.name, limit.name.removeprefix("utility_"))
+    measures = limit.judged.judge or limit.judged.measure
+    assert any(name in one.lower() for one in names_in(measures))
 
 
 def test_names_are_said_once_and_found() -> None:

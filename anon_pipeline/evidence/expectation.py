@@ -26,7 +26,7 @@ from anon_pipeline.evidence.measures import (
     class_limits,
     compact_labels,
     confidence_counter,
-    linking_share,
+    linking_risk_share,
     require_originals,
 )
 from anon_pipeline.evidence.spare import spare_records
@@ -265,7 +265,7 @@ def mean_linking_risk(evidence: Evidence, policy: Policy, *, whole: Whole | None
         InputError: a file alone.
     """
     if require_originals(evidence).people is not None:
-        return expectation(evidence, policy, linking_share, together=True)
+        return expectation(evidence, policy, linking_risk_share, together=True)
     if policy.suppress.confidence is not None:
         bound = _at_most(evidence, policy, policy.suppress.confidence)
         if bound is not None:

@@ -65,7 +65,7 @@ def _different_numbers(numbers: NDArray[np.float64]) -> tuple[NDArray[np.float64
     return np.append(whole, np.nan), ranks
 
 
-def told_share(evidence: Evidence, name: str) -> float:
+def near_homogeneity(evidence: Evidence, name: str) -> float:
     """Return the share of the released records in classes that nearly tell a column's released value.
 
     Of the people in such classes, of all in all classes, where these are counted.
@@ -77,7 +77,7 @@ def told_share(evidence: Evidence, name: str) -> float:
     return _share(found, evidence.classes.labels, evidence.people, MOST)
 
 
-def told_behind_noise(evidence: Evidence, policy: Policy, name: str) -> float:
+def hidden_homogeneity(evidence: Evidence, policy: Policy, name: str) -> float:
     """Return the share of the records in classes whose originals nearly have one value behind the noise.
 
     All records in classes count, whichever were released: it does not depend on the noise that was drawn. Of

@@ -28,7 +28,7 @@ _LEVELS = 8  # of a perturb column's distances, where few columns are perturbed
 _ROUNDING = 1 + 1e-12
 
 
-def linked_by(evidence: Evidence, policy: Policy, kind: str) -> float:
+def linkage_share(evidence: Evidence, policy: Policy, kind: str) -> float:
     """Return the share of the attackers that link their own record, in [0, 1].
 
     By levels of similarity many records are equally likely: for ``probabilistic`` a tie is worth its share.

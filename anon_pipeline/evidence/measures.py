@@ -150,7 +150,7 @@ def linking_risk(evidence: Evidence, policy: Policy) -> LinkingRisk:
     )
 
 
-def linking_share(evidence: Evidence, policy: Policy) -> float:
+def linking_risk_share(evidence: Evidence, policy: Policy) -> float:
     """Return the share of the released records that are linked; of the people with a record that is.
 
     Where people are counted, a record is linked if any original of its person is among the nearest.

@@ -14,7 +14,7 @@ from anon_pipeline.evidence.evidence import Evidence
 from anon_pipeline.risk.people import count_people
 
 
-def rare_records(evidence: Evidence, name: str, *, k: int) -> int:
+def rare_values(evidence: Evidence, name: str, *, k: int) -> int:
     """Count the released records whose value of a column fewer than k records have.
 
     Where people are counted: fewer than k people. A missing value is none.
@@ -26,7 +26,7 @@ def rare_records(evidence: Evidence, name: str, *, k: int) -> int:
     return _rare(evidence, codes.astype(np.int64), len(values), k)
 
 
-def rare_share(evidence: Evidence, names: Sequence[str], *, k: int) -> float:
+def rare_together(evidence: Evidence, names: Sequence[str], *, k: int) -> float:
     """Return the share of the released records that share their values of some columns with fewer than k.
 
     Where people are counted: with fewer than k people. A missing value counts as a value: a gap tells, too.
@@ -53,7 +53,7 @@ def rare_texts(evidence: Evidence, name: str, *, k: int) -> float:
     series = evidence.released[name]
     if not len(series) or not (series.dtype == object or pd.api.types.is_string_dtype(series.dtype)):
         return 0.0
-    return rare_records(evidence, name, k=k) / len(series)
+    return rare_values(evidence, name, k=k) / len(series)
 
 
 def _rare(evidence: Evidence, codes: NDArray[np.int64], different: int, k: int) -> int:

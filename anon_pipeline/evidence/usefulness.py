@@ -15,7 +15,7 @@ from anon_pipeline.perturb.noise import class_diameters
 from anon_pipeline.policy.model import Policy
 
 
-def expected_error(evidence: Evidence, policy: Policy, name: str) -> float:
+def relative_error(evidence: Evidence, policy: Policy, name: str) -> float:
     """Return the mean of E|y − x|/|x| over the records in classes with x ≠ 0, before any noise is drawn.
 
     Args:
@@ -38,6 +38,6 @@ def expected_error(evidence: Evidence, policy: Policy, name: str) -> float:
     return 0.0 if error is None else error
 
 
-def constant_columns(evidence: Evidence, policy: Policy) -> list[str]:
+def fully_generalized_columns(evidence: Evidence, policy: Policy) -> list[str]:
     """Name the generalized columns that have one value in the whole release: they say nothing any more."""
     return [name for name in policy.generalized if evidence.released[name].nunique(dropna=False) == 1]

@@ -36,6 +36,7 @@ def _by_generation(policy: Policy) -> Iterator[Iterator[tuple[str, str]]]:
         _by_acknowledgement(policy),
     )
     yield chain(_by_judging(policy), _by_demanding_nothing(policy), _by_usefulness(policy))
+    yield _by_delta(policy)
 
 
 def _by_columns(policy: Policy) -> Iterator[tuple[str, str]]:
@@ -78,6 +79,16 @@ def _by_judging(policy: Policy) -> Iterator[tuple[str, str]]:
             "gate.linking",
             "limits on linking judge the noise that was drawn: acceptance of a release then reveals "
             "something about the original values (usual: expected)",
+        )
+
+
+def _by_delta(policy: Policy) -> Iterator[tuple[str, str]]:
+    delta = None if policy.perturb is None else policy.perturb.delta
+    if delta is not None and delta > usual.DELTA:
+        yield (
+            "perturb.delta",
+            f"with a probability of {delta:g} the noise may exceed what ε promises (usual: at most "
+            f"{usual.DELTA:g})",
         )
 
 
@@ -165,7 +176,7 @@ def _demands(policy: Policy) -> Demanded:
     }
 
 
-def _judge(case: object, demand: Demand) -> Verdict:
+def _judge_accepted(case: object, demand: Demand) -> Verdict:
     return Verdict(demand.name, Status.REFUSED, reason=str(demand.wanted))
 
 
@@ -175,7 +186,7 @@ ACCEPTED = Limit(
         "The policy's {} accepts no more risk than usual.",
         advice="change this key of the policy, or leave it: readers of the report see what was accepted.",
     ),
-    Judged(judge=_judge, bound=lambda wanted: None),
+    Judged(judge=_judge_accepted, bound=lambda wanted: None),
     demanded=_demands,
     advisable=True,
     of_policy=True,

@@ -45,7 +45,7 @@ def _worded_demands(policy: Policy) -> Demanded:
     return {name: Advised(0) for name in sorted(columns.keys() - numbers)}
 
 
-def _secrets(case: Case, demand: Demand) -> Verdict:
+def _judge_told_secrets(case: Case, demand: Demand) -> Verdict:
     """Name the columns whose roles seem to be swapped.
 
     Generalized ones that are secrets by their names, and told by the other ones; sensitive ones that others
@@ -67,7 +67,7 @@ def _secrets(case: Case, demand: Demand) -> Verdict:
     return Verdict(demand.name, Status.PASSED if said is None else Status.REFUSED, reason=said)
 
 
-def _judge_telling(case: Case, demand: Demand) -> Verdict:
+def _judge_told_originals(case: Case, demand: Demand) -> Verdict:
     """Say which released columns tell the originals of others, as the recoding found it."""
     found = (case.facts or {}).get(KAnonymizedFacts.stage, {}).get("telling")
     if found is None:
@@ -106,7 +106,7 @@ NEAR_HOMOGENEITY = Limit(
         question="inference",
     ),
     Judged(
-        measure=lambda case, demand: homogeneous_values.told_share(case.evidence, demand.of),
+        measure=lambda case, demand: homogeneous_values.near_homogeneity(case.evidence, demand.of),
         people=True,
         tolerance=_ROUNDING,
     ),
@@ -122,7 +122,7 @@ HIDDEN_HOMOGENEITY = Limit(
         question="inference",
     ),
     Judged(
-        measure=lambda case, demand: homogeneous_values.told_behind_noise(
+        measure=lambda case, demand: homogeneous_values.hidden_homogeneity(
             case.evidence, case.policy, demand.of
         ),
         needs=("originals",),
@@ -156,7 +156,7 @@ TOLD_SECRETS = Limit(
         "(gate.attacks.known_columns).",
         question="inference",
     ),
-    Judged(judge=_secrets, needs=("originals",)),
+    Judged(judge=_judge_told_secrets, needs=("originals",)),
     demanded=lambda policy: {"": Advised(None)},
     always=True,
     advisable=True,
@@ -172,7 +172,7 @@ TOLD_ORIGINALS = Limit(
         "(round, top, bottom, level).",
         question="linkability",
     ),
-    Judged(judge=_judge_telling, bound=lambda wanted: None, needs=("originals",)),
+    Judged(judge=_judge_told_originals, bound=lambda wanted: None, needs=("originals",)),
     demanded=lambda policy: {"": Advised(None, since=1)} if policy.unchanged else {},
     advisable=True,
     expectation="",

@@ -107,7 +107,7 @@ def _over_noise(case: Case, demand: Demand) -> Expectation:
     return case.known_attack.over_noise(demand.wanted.columns)
 
 
-def _realized_share(case: Case, demand: Demand) -> float:
+def _known_columns_share(case: Case, demand: Demand) -> float:
     drawn = _drawn_alone(case.policy, demand)
     if drawn is not None:
         return realized_of_category(case.evidence, case.policy, drawn)
@@ -137,7 +137,7 @@ KNOWN_COLUMNS = Limit(
         knows="the generalized values, the exact values before noise, and {}",
     ),
     Judged(
-        measure=_realized_share,
+        measure=_known_columns_share,
         bound=lambda wanted: wanted.risk,
         needs=("originals",),
         people=True,

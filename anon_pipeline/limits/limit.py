@@ -34,8 +34,9 @@ class Advised:
     since: int = 0
 
 
-GENERATION = 1
-"""Of advice: 1 since told_originals, rare_texts, repeated_noise, and accepted bounds that demand nothing."""
+GENERATION = 2
+"""Of advice: 1 since told_originals, rare_texts, repeated_noise, and accepted bounds that demand nothing;
+2 since `perturb.delta` is one of these."""
 
 
 _SOURCES: Mapping[Need, Source] = {

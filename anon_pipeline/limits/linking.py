@@ -9,8 +9,8 @@ from typing import Any
 from anon_pipeline.evidence import attackers
 from anon_pipeline.evidence.evidence import Evidence
 from anon_pipeline.evidence.expectation import STANDARD_ERRORS, Expectation, expectation, mean_linking_risk
-from anon_pipeline.evidence.linkage import LINKAGES, linked_by
-from anon_pipeline.evidence.measures import confident_originals, linking_risk, linking_share, suppression
+from anon_pipeline.evidence.linkage import LINKAGES, linkage_share
+from anon_pipeline.evidence.measures import confident_originals, linking_risk, linking_risk_share, suppression
 from anon_pipeline.limits import usual
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.forecast import Foreseen
@@ -76,7 +76,7 @@ LINKING_RISK = Limit(
         knows="the generalized values, and the exact values before noise",
     ),
     Judged(
-        measure=lambda case, demand: linking_share(case.evidence, case.policy),
+        measure=lambda case, demand: linking_risk_share(case.evidence, case.policy),
         needs=("originals",),
         people=True,
         over_noise=lambda case, demand: mean_linking_risk(case.evidence, case.policy, whole=case.whole_table),
@@ -183,10 +183,10 @@ LINKAGE = Limit(
         knows="the generalized values, and the exact values before noise, compared with every record",
     ),
     Judged(
-        measure=lambda case, demand: linked_by(case.evidence, case.policy, demand.of),
+        measure=lambda case, demand: linkage_share(case.evidence, case.policy, demand.of),
         needs=("originals",),
         over_noise=lambda case, demand: expectation(
-            case.evidence, case.policy, partial(linked_by, kind=demand.of)
+            case.evidence, case.policy, partial(linkage_share, kind=demand.of)
         ),
     ),
     demanded=_linkages,

@@ -9,8 +9,10 @@ from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit, judge_b
 from anon_pipeline.limits.linking import demand_on_release
 from anon_pipeline.limits.traits import Judged, Published, Words
 from anon_pipeline.limits.verdicts import Status, Verdict
+from anon_pipeline.policy.contradictions import LARGE_EPSILON
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.public import PublicPolicy
+from anon_pipeline.policy.sections import Budget
 from anon_pipeline.stages.history.cross_release import cross_release_k
 from anon_pipeline.stages.history.sticky import count_redrawn
 
@@ -38,7 +40,7 @@ def _fresh(policy: Policy) -> Demanded:
     return {"": Advised(None, since=1)} if fresh else {}
 
 
-def _judge_repeated(case: Case, demand: Demand) -> Verdict:
+def _judge_repeated_noise(case: Case, demand: Demand) -> Verdict:
     """Judge whether a schedule draws new noise for the same source again and again, and no budget ends it.
 
     Generated data is about nobody.
@@ -47,15 +49,26 @@ def _judge_repeated(case: Case, demand: Demand) -> Verdict:
     if isinstance(policy, PublicPolicy):
         return Verdict(demand.name, Status.UNMEASURED, reason="needs --policy: a schedule is not public")
     repeats = policy.schedule is not None and not policy.source.kind.generated
-    bounded = policy.budget is not None or policy.source.named_partitions()
-    if not repeats or bounded:
+    endless = _endless(policy.budget)
+    if not repeats or endless is None or policy.source.named_partitions():
         return Verdict(demand.name, Status.PASSED)
     return Verdict(
         demand.name,
         Status.REFUSED,
-        reason="the schedule draws new noise for the same source each time, and no budget ends it: the mean "
-        "of the releases reveals what the noise hides",
+        reason=f"the schedule draws new noise for the same source each time, and {endless}: the mean of the "
+        "releases reveals what the noise hides",
     )
+
+
+def _endless(budget: Budget | None) -> str | None:
+    """Say why a budget does not end what adds up in time; None if it does."""
+    if budget is None:
+        return "no budget ends it"
+    if budget.window is not None:
+        return "the budget forgets what was spent before its window"
+    if budget.epsilon > LARGE_EPSILON:
+        return f"the budget allows more than ε = {LARGE_EPSILON} in all"
+    return None
 
 
 CROSS_RELEASE_K = Limit(
@@ -92,11 +105,11 @@ REPEATED_NOISE = Limit(
     Words(
         "No schedule draws new noise for the same people without an end: their mean would reveal what it "
         "hides. Only advice.",
-        advice="set a budget, put {partition} into the source if each period has people of its own, or let "
-        "published noise stay (perturb.republish: sticky).",
+        advice="set a budget of at most ε = 10 without a window, put {partition} into the source if each "
+        "period has people of its own, or let published noise stay (perturb.republish: sticky).",
         question="linkability",
     ),
-    Judged(judge=_judge_repeated, bound=lambda wanted: None),
+    Judged(judge=_judge_repeated_noise, bound=lambda wanted: None),
     demanded=_fresh,
     expectation="",
     advisable=True,

@@ -6,7 +6,7 @@ from anon_pipeline.detectors.identifying_names import telling_name
 from anon_pipeline.evidence.identifying_columns import identifying_columns
 from anon_pipeline.evidence.listing_labels import labeled_columns
 from anon_pipeline.evidence.measures import require_originals
-from anon_pipeline.evidence.rare_values import rare_records, rare_share, rare_texts
+from anon_pipeline.evidence.rare_values import rare_texts, rare_together, rare_values
 from anon_pipeline.evidence.released_columns import doubtful_columns, shown_columns
 from anon_pipeline.facts.records import DeidentifiedFacts
 from anon_pipeline.hierarchy import TOP
@@ -19,7 +19,7 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.singling_out import LARGEST_SET
 
 
-def _identifiers(case: Case, demand: Demand) -> Verdict:
+def _judge_released_identifiers(case: Case, demand: Demand) -> Verdict:
     frame, stages = require_originals(case.evidence).frame, case.facts or {}
     seen = stages.get(DeidentifiedFacts.stage, {})
     following, holding = seen.get("following", ()), seen.get("holding", {})
@@ -85,7 +85,7 @@ RELEASED_IDENTIFIERS = Limit(
         "people out. Exceptions must be acknowledged in the policy.",
         advice="release the column coarser (round, top, bottom, level), drop it, or acknowledge it by name.",
     ),
-    Judged(judge=_identifiers, needs=("originals",)),
+    Judged(judge=_judge_released_identifiers, needs=("originals",)),
     demanded=lambda policy: {"": None},
     expectation="",
     always=True,
@@ -130,7 +130,7 @@ RARE_TOGETHER = Limit(
         question="singling out",
     ),
     Judged(
-        measure=lambda case, demand: rare_share(
+        measure=lambda case, demand: rare_together(
             case.evidence, sorted(case.policy.insensitive), k=case.policy.gate_k
         ),
         people=True,
@@ -147,7 +147,7 @@ RARE_VALUES = Limit(
         question="singling out",
     ),
     Judged(
-        measure=lambda case, demand: rare_records(case.evidence, demand.of, k=case.policy.gate_k), people=True
+        measure=lambda case, demand: rare_values(case.evidence, demand.of, k=case.policy.gate_k), people=True
     ),
     demanded=_rare,
     advisable=True,

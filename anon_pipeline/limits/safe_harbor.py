@@ -23,7 +23,7 @@ def _demands(policy: Policy) -> Demanded:
     return {"": None} if policy.gate.safe_harbor else {}
 
 
-def _judge(case: Case, demand: Demand) -> Verdict:
+def _judge_safe_harbor(case: Case, demand: Demand) -> Verdict:
     said = "; ".join(unsafe_columns(case.evidence.released, case.policy)) or None
     return Verdict(demand.name, Status.PASSED if said is None else Status.REFUSED, reason=said)
 
@@ -37,7 +37,7 @@ SAFE_HARBOR = Limit(
         advice="drop the named columns, or release them coarser, as the reason says.",
         question="singling out",
     ),
-    Judged(judge=_judge),
+    Judged(judge=_judge_safe_harbor),
     demanded=_demands,
     expectation="",
     published=Published(valued=False, compares_lists=True, promise=lambda demand: _PROMISE),

@@ -53,7 +53,7 @@ def _k(case: Case, demand: Demand) -> Verdict:
     return demand.compare(int(case.evidence.class_sizes.min()))
 
 
-def _judge_repetition(case: Case, demand: Demand) -> Verdict:
+def _judge_repeated_people(case: Case, demand: Demand) -> Verdict:
     """Say which columns look like those of people with several records; how often, nobody sees."""
     names = (case.facts or {}).get(RawFacts.stage, {}).get("repeated")
     if names is None:
@@ -142,7 +142,7 @@ REPEATED_PEOPLE = Limit(
         "person had several records.",
         advice="name the identifier of a person, not of a record, in person: people are then counted.",
     ),
-    Judged(judge=_judge_repetition, bound=lambda wanted: None, needs=("originals",)),
+    Judged(judge=_judge_repeated_people, bound=lambda wanted: None, needs=("originals",)),
     demanded=_unknown_people,
     expectation="",
     advisable=True,

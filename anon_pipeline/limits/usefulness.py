@@ -10,7 +10,7 @@ from typing import Any
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.evidence.measures import suppression
-from anon_pipeline.evidence.usefulness import constant_columns, expected_error
+from anon_pipeline.evidence.usefulness import fully_generalized_columns, relative_error
 from anon_pipeline.limits import usual
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit
@@ -75,7 +75,7 @@ RELATIVE_ERROR = Limit(
         advice="take a larger ε if you can promise it, narrower public bounds, or generalize the column.",
     ),
     Judged(
-        measure=lambda case, demand: expected_error(case.evidence, case.policy, demand.of),
+        measure=lambda case, demand: relative_error(case.evidence, case.policy, demand.of),
         needs=("originals",),
     ),
     demanded=_errors,
@@ -90,7 +90,7 @@ FULLY_GENERALIZED = Limit(
         advice=_FINER,
         advice_for=_finer,
     ),
-    Judged(measure=lambda case, demand: len(constant_columns(case.evidence, case.policy))),
+    Judged(measure=lambda case, demand: len(fully_generalized_columns(case.evidence, case.policy))),
     demanded=lambda policy: {"": _or_advised(policy.gate.utility.fully_generalized, HIDDEN)},
     advisable=True,
     usefulness="recoding",

@@ -20,6 +20,9 @@ RARE_TEXTS = 0.05
 SMALLEST_K = 3
 """Least k: of a class of two, each of the two knows the other's values."""
 
+DELTA = 0.001
+"""Largest δ: of one record in a thousand the noise may tell what it likes, whatever ε is ([ADR 68])."""
+
 _MOST = 0.5
 
 

@@ -53,20 +53,28 @@ class Counted:
     noun: people, where the policy says whose records they are; else records.
     released, given: how many are released, and came in.
     beyond: records that are not released because their person has more than ``rows_per_person``.
+    gaps: people of whom at least one record was suppressed; None where records are counted.
     """
 
     noun: str
     released: int
     given: int
     beyond: int = 0
+    gaps: int | None = None
 
 
 def counted_subjects(policy: Policy, described: Described) -> Counted:
     """Return about how many people a release is, or records where the policy does not say whose they are."""
     facts = described.facts
-    people, released = facts["deidentified"].get("people"), facts["suppressed"].get("released_people")
-    if people is not None and released is not None:
-        return Counted("people", int(released), int(people), int(facts["deidentified"]["excess_records"]))
+    people, last = facts["deidentified"].get("people"), facts["suppressed"]
+    if people is not None and last.get("released_people") is not None:
+        return Counted(
+            "people",
+            int(last["released_people"]),
+            int(people),
+            int(facts["deidentified"]["excess_records"]),
+            last.get("people_with_gaps"),
+        )
     (file,) = described.document["files"]
     noun = "people" if policy.record_key is not None else "records"
     return Counted(noun, int(file["records"]), int(facts["raw"]["records"]))
@@ -141,9 +149,12 @@ def _share(attack: Attack) -> str:
 
 def _left_out(policy: Policy, about: Counted, levels: Sequence[Level]) -> str:
     missing = about.given - about.released
-    share = 100 * missing / about.given if about.given else 0.0
+    touched = missing if about.gaps is None else about.gaps
+    share = 100 * touched / about.given if about.given else 0.0
     gone = [name for name in policy.columns if name not in policy.released]
-    said = f"{missing:,} of {about.given:,} {about.noun} ({share:.2g} %; suppression)"
+    said = f"{touched:,} of {about.given:,} {about.noun} ({share:.2g} %; suppression)"
+    if about.gaps is not None:
+        said = f"At least one record of {said}, and of {missing:,} of them all"
     if about.beyond:
         said += f", {about.beyond:,} records beyond {policy.rows} per person (rows_per_person)"
     said += f", and {'no column' if not gone else _columns(gone)}"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.evidence.evidence import Evidence, evidence_from
-from anon_pipeline.evidence.measures import linking_share
+from anon_pipeline.evidence.measures import linking_risk_share
 from anon_pipeline.evidence.selection import selection
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.report.columns import class_sizes, correlations, distributions
@@ -86,4 +86,4 @@ def internal_report(
 def _linking_risk(evidence: Evidence, policy: Policy, rows: NDArray[np.int64]) -> float:
     """Return the linking risk of some released records; of their people, where these are counted."""
     labels = np.unique(evidence.classes.labels[rows], return_inverse=True)[1].astype(np.int64)
-    return linking_share(evidence.select(rows, labels), policy)
+    return linking_risk_share(evidence.select(rows, labels), policy)

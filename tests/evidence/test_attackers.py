@@ -10,7 +10,7 @@ import pytest
 
 from anon_pipeline.encode.codes import CLASS, RECORD
 from anon_pipeline.evidence.evidence import evidence_from
-from anon_pipeline.evidence.linkage import linked_by
+from anon_pipeline.evidence.linkage import linkage_share
 from anon_pipeline.gate import GateReport, Status, Verdict, evaluate, limits_of
 from anon_pipeline.limits.table import limit_of
 from anon_pipeline.policy import Policy
@@ -255,7 +255,7 @@ def test_attackers_are_chosen_by_value_not_by_row(small_policy: Small, monkeypat
     for seed in range(4):
         order = tuple(np.random.default_rng(seed).permutation(12).tolist())
         evidence = evidence_from(release(order), policy, originals=vault())
-        found.append([linked_by(evidence, policy, kind) for kind in ("exact", "rules", "probabilistic")])
+        found.append([linkage_share(evidence, policy, kind) for kind in ("exact", "rules", "probabilistic")])
     assert found == [found[0]] * 4
 
 

@@ -12,11 +12,11 @@ from anon_pipeline.base.errors import InputError
 from anon_pipeline.encode.codes import CLASS, RECORD
 from anon_pipeline.evidence.evidence import Evidence, evidence_from
 from anon_pipeline.evidence.homogeneous_values import (
+    hidden_homogeneity,
+    near_homogeneity,
     rank_values,
     spellings,
-    told_behind_noise,
     told_by_others,
-    told_share,
 )
 from anon_pipeline.policy import Policy
 
@@ -46,7 +46,7 @@ def evidence(policy: Policy, frame: pd.DataFrame | None = None, **originals: pd.
 
 def test_spellings_missing_cells_and_nearly_equal_numbers_are_one_value(small_policy: Small) -> None:
     found = evidence(small_policy())
-    shares = {name: told_share(found, name) for name in ("illness", "note", "income")}
+    shares = {name: near_homogeneity(found, name) for name in ("illness", "note", "income")}
     assert shares == {"illness": 1 / 3, "note": 1 / 3, "income": 1 / 3}
     assert spellings(found, "illness") == 5
     assert spellings(found, "income") == spellings(found, "note") == 0
@@ -57,23 +57,23 @@ def test_nine_of_ten_are_nearly_certain_and_eight_are_not(
     small_policy: Small, others: int, told: float
 ) -> None:
     frame = table().assign(illness=["flu"] * (10 - others) + ["gout"] * others + ["gout", "none"] * 10)
-    assert told_share(evidence(small_policy(), frame), "illness") == told
+    assert near_homogeneity(evidence(small_policy(), frame), "illness") == told
 
 
 def test_equal_numbers_behind_noise_are_told_and_those_of_a_class_with_another_are_not(
     small_policy: Small,
 ) -> None:
     policy = small_policy()
-    assert told_behind_noise(evidence(policy), policy, "height") == 1 / 3
+    assert hidden_homogeneity(evidence(policy), policy, "height") == 1 / 3
     wide = table().assign(height=[170.0] * 9 + [190.0, *range(150, 250, 5)])
-    assert told_behind_noise(evidence(policy, wide), policy, "height") == 0.0
+    assert hidden_homogeneity(evidence(policy, wide), policy, "height") == 0.0
 
 
 def test_what_was_drawn_and_what_was_left_out_do_not_matter(small_policy: Small) -> None:
     policy = small_policy()
     drawn = table().assign(height=np.arange(30.0)).iloc[[3, 15, 7]]
     found = evidence_from(drawn, policy, originals=table())
-    assert told_behind_noise(found, policy, "height") == 1 / 3
+    assert hidden_homogeneity(found, policy, "height") == 1 / 3
 
 
 def test_a_quasi_identifier_is_told_by_the_others(small_policy: Small) -> None:
@@ -98,8 +98,8 @@ def test_people_are_counted(small_policy: Small) -> None:
     )
     whose = [*range(5), *[5] * 5, *range(10, 30)]
     frame = table().assign(illness=["flu"] * 10 + ["gout", "none"] * 10, _person_id=whose)
-    assert told_share(evidence(policy, frame), "illness") == 6 / 26
-    assert told_behind_noise(evidence(policy, frame), policy, "height") == 6 / 26
+    assert near_homogeneity(evidence(policy, frame), "illness") == 6 / 26
+    assert hidden_homogeneity(evidence(policy, frame), policy, "height") == 6 / 26
 
 
 def test_missing_numbers_are_near_no_other() -> None:
@@ -111,6 +111,6 @@ def test_missing_numbers_are_near_no_other() -> None:
 def test_a_file_alone_tells_nothing_of_originals(small_policy: Small) -> None:
     policy = small_policy()
     alone = evidence_from(table(), policy)
-    for measure in (told_behind_noise, told_by_others):
+    for measure in (hidden_homogeneity, told_by_others):
         with pytest.raises(InputError, match="against the originals"):
             measure(alone, policy, "height")

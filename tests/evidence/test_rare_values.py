@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.evidence.evidence import Evidence, Originals, value_classes
-from anon_pipeline.evidence.rare_values import rare_records, rare_share, rare_texts
+from anon_pipeline.evidence.rare_values import rare_texts, rare_together, rare_values
 
 _VALUES = st.lists(
     st.tuples(st.sampled_from(["a", "b", "c", None]), st.integers(0, 5)), min_size=1, max_size=40
@@ -34,14 +34,14 @@ def test_rare_values_are_those_that_a_plain_loop_finds(rows: list[tuple[str | No
     values, people = [value for value, _ in rows], [who for _, who in rows]
     records = Counter(value for value in values if value is not None)
     holders = Counter(value for value, _ in set(rows) if value is not None)
-    assert rare_records(evidence(values), "job", k=k) == sum(n for n in records.values() if n < k)
-    found = rare_records(evidence(values, people), "job", k=k)
+    assert rare_values(evidence(values), "job", k=k) == sum(n for n in records.values() if n < k)
+    found = rare_values(evidence(values, people), "job", k=k)
     assert found == sum(n for value, n in records.items() if holders[value] < k)
 
 
 @pytest.mark.parametrize(("k", "rare"), [(2, 0), (3, 0), (4, 3)])
 def test_a_value_of_k_records_is_not_rare(k: int, rare: int) -> None:
-    assert rare_records(evidence(["a"] * 9 + ["b"] * 3 + [None]), "job", k=k) == rare
+    assert rare_values(evidence(["a"] * 9 + ["b"] * 3 + [None]), "job", k=k) == rare
 
 
 @settings(max_examples=60)
@@ -63,7 +63,7 @@ def test_rare_combinations_are_those_that_a_plain_loop_finds(rows: list[tuple[An
         classes = value_classes(frame, [*frame])
         given = Evidence(frame, classes, behind, hierarchies=None)  # type: ignore[arg-type]
         rare = sum(counted[key] < k for key in whole)
-        assert rare_share(given, [*frame], k=k) == (rare / len(rows) if rows else 0.0)
+        assert rare_together(given, [*frame], k=k) == (rare / len(rows) if rows else 0.0)
 
 
 def test_rare_texts_are_a_share_of_the_records_and_numbers_are_none() -> None:

@@ -12,7 +12,7 @@ import pytest
 from anon_pipeline import anonymize
 from anon_pipeline.encode.codes import CLASS, RECORD
 from anon_pipeline.evidence.evidence import Evidence, evidence_from
-from anon_pipeline.evidence.usefulness import constant_columns, expected_error
+from anon_pipeline.evidence.usefulness import fully_generalized_columns, relative_error
 from anon_pipeline.policy import Policy
 
 Small = Callable[..., Policy]
@@ -44,7 +44,7 @@ def laplace_mean(scale: float) -> float:
 
 def test_the_expected_error_is_the_mean_over_records_of_classes(small_policy: Small) -> None:
     policy = small_policy(perturb={"epsilon": 2})
-    found = expected_error(of(policy, [100, 110, 180, 200, math.nan], [0, 0, 1, 1, -1]), policy, "height")
+    found = relative_error(of(policy, [100, 110, 180, 200, math.nan], [0, 0, 1, 1, -1]), policy, "height")
     by_class = [laplace_mean(10 / 2), laplace_mean(20 / 2)]
     wanted = np.mean([by_class[0] / 100, by_class[0] / 110, by_class[1] / 180, by_class[1] / 200])
     assert found == pytest.approx(wanted, rel=1e-9)
@@ -52,8 +52,8 @@ def test_the_expected_error_is_the_mean_over_records_of_classes(small_policy: Sm
 
 def test_zeros_have_no_relative_error(small_policy: Small) -> None:
     policy = small_policy()
-    assert expected_error(of(policy, [0, 0, 0], [0, 0, 0]), policy, "height") == 0.0
-    some = expected_error(of(policy, [0, 10, 10], [0, 0, 0]), policy, "height")
+    assert relative_error(of(policy, [0, 0, 0], [0, 0, 0]), policy, "height") == 0.0
+    some = relative_error(of(policy, [0, 10, 10], [0, 0, 0]), policy, "height")
     assert some == pytest.approx(laplace_mean(10 / 2) / 10, rel=1e-9)
 
 
@@ -77,5 +77,5 @@ def test_the_error_is_what_releases_have_on_average(
 
 def test_columns_with_one_value_are_named(small_policy: Small) -> None:
     policy = small_policy()
-    assert constant_columns(of(policy, [1, 2, 3, 4], [0, 0, 1, 1]), policy) == ["city"]
-    assert constant_columns(of(policy, [1, 2, 3, 4], [0, 0, 0, 0]), policy) == ["age", "city"]
+    assert fully_generalized_columns(of(policy, [1, 2, 3, 4], [0, 0, 1, 1]), policy) == ["city"]
+    assert fully_generalized_columns(of(policy, [1, 2, 3, 4], [0, 0, 0, 0]), policy) == ["age", "city"]

@@ -39,6 +39,11 @@ def usefulness(**bounds: Any) -> dict[str, Any]:
             r"the noise \(uniform\) promises no ε",
         ),
         (
+            {"perturb": {"mechanism": "discrete_gaussian", "delta": 0.3}},
+            "perturb.delta",
+            r"with a probability of 0.3 the noise may exceed what ε promises \(usual: at most 0.001\)",
+        ),
+        (
             {"gate": {"linking_risk": 0.9}},
             "gate.linking_risk",
             "knows the exact values before noise may link 90 % of the records",

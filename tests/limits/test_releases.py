@@ -34,6 +34,9 @@ def verdict_on(policy: Policy) -> Any:
         ({}, Status.PASSED),
         (WEEKLY, Status.WARNED),
         ({**WEEKLY, "budget": {"epsilon": 10}}, Status.PASSED),
+        ({**WEEKLY, "budget": {"epsilon": 11}}, Status.WARNED),
+        ({**WEEKLY, "budget": {"epsilon": 10, "window": 7}}, Status.WARNED),
+        ({"budget": {"epsilon": 1000, "window": 7}}, Status.PASSED),
         ({**WEEKLY, "source": {"path": None, "generate": "patients"}}, Status.PASSED),
         (
             {

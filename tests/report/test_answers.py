@@ -56,8 +56,20 @@ def test_people_are_counted_where_the_policy_says_whose_records_they_are(made: A
     facts = {stage: dict(values) for stage, values in said.facts.items()}
     facts["deidentified"]["people"], facts["suppressed"]["released_people"] = 90, 88
     assert counted_subjects(made.policy, replace(said, facts=facts)) == Counted("people", 88, 90)
-    facts["deidentified"]["excess_records"] = 7
-    assert counted_subjects(made.policy, replace(said, facts=facts)) == Counted("people", 88, 90, 7)
+    facts["deidentified"]["excess_records"], facts["suppressed"]["people_with_gaps"] = 7, 6
+    assert counted_subjects(made.policy, replace(said, facts=facts)) == Counted("people", 88, 90, 7, 6)
+
+
+def test_left_out_are_the_people_whom_suppression_counts(made: Any) -> None:
+    """Two are missing altogether; the limit counts six."""
+    said = table_description(made.document, made.policy, made.frame)
+    facts = {stage: dict(values) for stage, values in said.facts.items()}
+    facts["deidentified"]["people"] = 90
+    facts["suppressed"] |= {"released_people": 88, "people_with_gaps": 6}
+    sizes = class_sizes(made.policy, made.frame)
+    told = findings(made.policy, replace(said, facts=facts), made.frame, sizes, internal=False)
+    (out,) = dict(told.sentences)["What is left out"]
+    assert out.startswith("At least one record of 6 of 90 people (6.7 %; suppression), and of 2 of them all,")
 
 
 def test_what_is_open_is_said_to_be_open(small_policy: Small, small_people: People, making: Making) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.evidence.evidence import evidence_from
-from anon_pipeline.evidence.measures import linking_risk, linking_share, suppression
+from anon_pipeline.evidence.measures import linking_risk, linking_risk_share, suppression
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.grid import to_grid
 from anon_pipeline.policy import Policy
@@ -271,7 +271,7 @@ def test_of_people_with_several_records_people_are_expected(noisy: bool) -> None
         )
         left = suppressed(wanted, drawn, table)
         evidence = evidence_from(left.frame, wanted, originals=table.frame)
-        told.append((linking_share(evidence, wanted) if noisy else 0.0, suppression(evidence)))
+        told.append((linking_risk_share(evidence, wanted) if noisy else 0.0, suppression(evidence)))
     means, errors = np.mean(told, axis=0), np.std(told, axis=0) / math.sqrt(len(told))
     mine = np.array(found.standard_error)
     got = np.array([found.linking_released if noisy else 0.0, found.suppression])

@@ -23,7 +23,7 @@ from anon_pipeline.catalog.recoders import RECODERS
 from anon_pipeline.encode.codes import CLASS, PERSON, PRIVATE, RECORD
 from anon_pipeline.encode.grids import noises
 from anon_pipeline.evidence.evidence import evidence_from
-from anon_pipeline.evidence.measures import confident_originals, linking_share
+from anon_pipeline.evidence.measures import confident_originals, linking_risk_share
 from anon_pipeline.gate import Status, evaluate
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.noise import add_noise
@@ -208,7 +208,7 @@ def test_a_person_is_linked_by_any_record_to_any_record(
     measured: tuple[Policy, pd.DataFrame, pd.DataFrame, dict[str, Any]],
 ) -> None:
     policy, originals, released, _ = measured
-    share = linking_share(evidence_from(released, policy, originals=originals), policy)
+    share = linking_risk_share(evidence_from(released, policy, originals=originals), policy)
     own, linked = originals.set_index(RECORD), set()
     for record, height in zip(released[RECORD], released["height"], strict=True):
         mine = originals[originals[CLASS] == own.loc[record, CLASS]]
@@ -302,6 +302,10 @@ def test_a_release_of_people_is_published_and_verified(tmp_path: Path, small_pol
     beyond, kept = facts["deidentified"]["excess_records"], facts["suppressed"]["released_people"]
     assert f"{beyond} records beyond 3 per person (rows_per_person)" in report
     assert f'beyond 3 per person (rows_per_person)</th><td class="n">{beyond}</td>' in report
+    gaps = facts["suppressed"]["people_with_gaps"]
+    suppressed = next(v for v in written.report.verdicts if v.limit == "suppression").value
+    assert suppressed is not None and gaps == round(suppressed * 150) >= 150 - kept
+    assert f"At least one record of {gaps} of 150 people" in report
     assert f"of {kept} people" in report and "of 150 people" in report
     assert leaks(folder) == []
     assert not any(name in reported[0].decode() for name in ("CANARY", PERSON))

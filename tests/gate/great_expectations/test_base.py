@@ -196,7 +196,7 @@ def test_a_bug_in_a_measure_holds_no_value(
         except KeyError as error:
             raise RuntimeError(f"cannot use {CANARY}") from error
 
-    monkeypatch.setattr("anon_pipeline.limits.linking.linking_share", crashed)
+    monkeypatch.setattr("anon_pipeline.limits.linking.linking_risk_share", crashed)
     suite = ExpectationSuite(name="s", expectations=[CASES["linking"][0], CASES["k"][0]])
     result = _batch(context, by_hand).validate(suite, result_format="COMPLETE")
     assert {r.expectation_config.type: r.success for r in result.results} == {
