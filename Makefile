@@ -20,6 +20,7 @@ lint: .venv/.dev  ## style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	cd tests/typed && $(CURDIR)/$(BIN)/mypy --config-file= --strict user.py
 
 check: .venv/.dev  ## the code location, as Dagster sees it
 	$(BIN)/dg check yaml

@@ -77,7 +77,7 @@ def _run(words: Sequence[str], folder: Path) -> _Done:
 
 def _released(folder: Path) -> int:
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    return pq.read_metadata(folder / manifest["files"][0]["name"]).num_rows
+    return int(pq.read_metadata(folder / manifest["files"][0]["name"]).num_rows)
 
 
 if __name__ == "__main__":

@@ -78,7 +78,7 @@ def _printed(row: Row, repeats: int) -> bool:
         for number in range(repeats):
             times.append(_timed(row, Path(folder), Path(folder) / f"kernels-{number}" if row.cold else None))
     processor, passes = (median(column) for column in zip(*times, strict=True))
-    kept = passes <= row.target
+    kept = bool(passes <= row.target)
     numbers = f"{processor:>9.2f} s{passes:>9.2f} s{row.target:>8.1f}"
     print(f"{row.title:45}{numbers} {'✓' if kept else '✗'}", flush=True)
     return kept

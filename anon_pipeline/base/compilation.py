@@ -27,7 +27,7 @@ from numba.core.types.misc import unliteral
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-class _CacheFile(IndexDataCacheFile):
+class _CacheFile(IndexDataCacheFile):  # type: ignore[misc] # numba has no types
     """The code of one kernel on disk: a file for each signature, of a name that was never used before."""
 
     def _load_index(self) -> Any:
@@ -123,10 +123,11 @@ def kernel(function: _Function) -> _Function:
 def elementwise(function: _Function) -> _Function:
     """Compile a function of single numbers, as `kernel` does, and apply it to each number of arrays."""
     compiled: Any = vectorize(cache=True)(function)
-    return _use_cache(compiled, compiled._dispatcher, "cache")
+    cached: _Function = _use_cache(compiled, compiled._dispatcher, "cache")
+    return cached
 
 
-class _Counter(event.Listener):
+class _Counter(event.Listener):  # type: ignore[misc] # numba has no types
     """Counts the kernels of this package that numba begins to compile; those that it loads are none."""
 
     def __init__(self, told: Callable[[int], None]) -> None:

@@ -95,7 +95,7 @@ def _text_bytes(array: pa.LargeStringArray) -> bytes:
     if buffer is None or not len(array):
         return b""
     offsets = np.frombuffer(array.buffers()[1], dtype=np.int64)[array.offset : array.offset + len(array) + 1]
-    return buffer.to_pybytes()[offsets[0] : offsets[-1]]
+    return bytes(buffer.to_pybytes()[offsets[0] : offsets[-1]])
 
 
 def digest_file(path: Path) -> str:

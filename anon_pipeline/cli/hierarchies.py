@@ -47,7 +47,7 @@ _SHOWN = 50  # values that are no leaf, on a terminal
 @show_values_option
 @json_option
 @click.pass_context
-def hierarchy(ctx: click.Context, data: Path, column: str, *, as_json: bool, **options: Any) -> None:
+def hierarchy(ctx: click.Context, /, data: Path, column: str, *, as_json: bool, **options: Any) -> None:
     """Make a hierarchy for COLUMN of DATA, or check one: values that it lacks, its levels, its tree.
 
     Values are shown with --show-values on a terminal alone. Exit code 2: some value is no leaf.

@@ -28,8 +28,11 @@ if TYPE_CHECKING:
 
     from anon_pipeline.base.errors import GateRefused, InfeasibleError
     from anon_pipeline.gate import GateReport
+    from anon_pipeline.gate.great_expectations import SuiteResult
     from anon_pipeline.publish import Published
     from anon_pipeline.publish.accounting.archive import VaultArchive
+    from anon_pipeline.stages.history.memory import Memory
+    from anon_pipeline.stages.private import Chain
 
 
 @click.command()
@@ -55,7 +58,7 @@ if TYPE_CHECKING:
 @json_option
 @source_options
 @click.pass_context
-def run(ctx: click.Context, policy_file: Path, **options: Any) -> None:
+def run(ctx: click.Context, /, policy_file: Path, **options: Any) -> None:
     """Make the release of POLICY and publish it if the gate passes."""
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
@@ -148,22 +151,29 @@ def _publish(ctx: click.Context, asked: Asked, options: Mapping[str, Any]) -> Pu
     from anon_pipeline.gate import GateReport  # noqa: PLC0415
 
     reported = _report_to(asked, options["internal_report"])
+    suites: list[SuiteResult] = []
+    witness = partial(_add_suite, asked, suites) if options["to_dagster"] else None
     with Progress() as progress:
         try:
-            written = _make(asked, progress, reported)
+            written = _make(asked, progress, reported, witness)
         except GateRefused as refused:
             if isinstance(refused.report, GateReport):
                 if options["to_dagster"]:
-                    _tell_dagster(asked, refused.report)
+                    _tell_dagster(asked, refused.report, suites)
                 _tell_refusal(ctx, asked, refused.report)
                 refused.advice = _advice(asked, refused.report, progress)
             raise
     if options["to_dagster"]:
-        _tell_dagster(asked, written)
+        _tell_dagster(asked, written, suites)
     return written
 
 
-def _make(asked: Asked, progress: Progress, reported: Callable[[bytes], None] | None) -> Published:
+def _make(
+    asked: Asked,
+    progress: Progress,
+    reported: Callable[[bytes], None] | None,
+    witness: Callable[[Chain, Memory | None], None] | None,
+) -> Published:
     from anon_pipeline.publish.whole_chain import make_release  # noqa: PLC0415
 
     return make_release(
@@ -173,7 +183,20 @@ def _make(asked: Asked, progress: Progress, reported: Callable[[bytes], None] | 
         observe=progress,
         archive=_archive(asked),
         reported=reported,
+        witness=witness,
     )
+
+
+def _add_suite(asked: Asked, suites: list[SuiteResult], chain: Chain, memory: Memory | None) -> None:
+    """Run the suite of Great Expectations; that it could not be run changes no release."""
+    from anon_pipeline.base.errors import AnonPipelineError, private_stage  # noqa: PLC0415
+    from anon_pipeline.orchestration.gate_checks import suite_of_chain  # noqa: PLC0415
+
+    try:
+        with private_stage("Great Expectations"):
+            suites.append(suite_of_chain(asked.policy, asked.locations, asked.partition, chain, memory))
+    except AnonPipelineError as error:
+        click.echo(f"warning: Great Expectations has no result. {error}", err=True)
 
 
 def _report_to(asked: Asked, path: Path | None) -> Callable[[bytes], None] | None:
@@ -191,18 +214,19 @@ def _tell_refusal(ctx: click.Context, asked: Asked, report: GateReport) -> None:
     print_cost(asked, refused=True)
 
 
-def _tell_dagster(asked: Asked, made: Published | GateReport) -> None:
+def _tell_dagster(asked: Asked, made: Published | GateReport, suites: Sequence[SuiteResult]) -> None:
     """Tell the instance what was published or refused; that it does not answer changes neither."""
     from anon_pipeline.base.errors import AnonPipelineError, private_stage  # noqa: PLC0415
     from anon_pipeline.gate import GateReport  # noqa: PLC0415
     from anon_pipeline.orchestration.instance_events import report_refusal, report_release  # noqa: PLC0415
 
+    policy, partition, suite = asked.policy, asked.partition, next(iter(suites), None)
     try:
         with private_stage("report to Dagster"):
             if isinstance(made, GateReport):
-                report_refusal(asked.policy, asked.partition, made)
+                report_refusal(policy, partition, made, suite=suite)
             else:
-                report_release(asked.policy, asked.locations, asked.partition, made)
+                report_release(policy, asked.locations, partition, made, suite=suite)
     except AnonPipelineError as error:
         click.echo(f"warning: Dagster was not notified. {error}", err=True)
 

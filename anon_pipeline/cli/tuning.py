@@ -69,6 +69,7 @@ _GRID = ("recoder", "k", "epsilon", "confidence")
 @click.pass_context
 def tune(
     ctx: click.Context,
+    /,
     policy_file: Path,
     csv_file: Path | None,
     map_file: Path | None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -51,7 +52,7 @@ def from_columns(
     return Hierarchy(column, tuple(lookups), tuple(values), ordered)
 
 
-def _first_seen(values: NDArray) -> tuple[NDArray[np.int64], NDArray[np.object_]]:
+def _first_seen(values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.object_]]:
     codes, uniques = pd.factorize(values)
     return codes.astype(np.int64), np.asarray(uniques, dtype=object)
 

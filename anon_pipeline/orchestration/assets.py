@@ -165,7 +165,11 @@ def _private(
 ) -> dg.AssetsDefinition:
     partitions, columns = partitions_of(policy), column_metadata(policy, stage, _main(ins))
 
-    @dg.asset(**asset_declaration(policy, stage, meaning, ins), **run_options(policy), io_manager_key=VAULT)
+    declared: Callable[[Callable[..., Staged]], dg.AssetsDefinition] = dg.asset(
+        **asset_declaration(policy, stage, meaning, ins), **run_options(policy), io_manager_key=VAULT
+    )
+
+    @declared
     def private_asset(
         context: dg.AssetExecutionContext,
         anon_folders: Folders,

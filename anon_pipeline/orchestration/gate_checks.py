@@ -22,13 +22,14 @@ from anon_pipeline.orchestration.names import GX_CHECK, check_names
 from anon_pipeline.orchestration.partitions import partitions_of
 from anon_pipeline.orchestration.stage import StageRun, stage_key
 from anon_pipeline.orchestration.vault import measured_in, published_before
+from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.accounting.booking import release_id_in
 from anon_pipeline.publish.judgment import refuse_unless_passed
 from anon_pipeline.sources.population import Population, read_population
 from anon_pipeline.stages.history.memory import Memory
 from anon_pipeline.stages.lineage import Descent, Where
-from anon_pipeline.stages.private import Staged
+from anon_pipeline.stages.private import Chain, Staged
 from anon_pipeline.stages.vault_tables import trusted_table
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def judge_tables(run: StageRun, released: Staged, originals: Staged, wanted: Col
         run.booking().enter_failed(release_id_in(released.facts))
     checks = list(_verdicts(run, report, wanted, measured.name))
     if GX_CHECK in wanted and not (_one_cause(report) and checks):
-        checks.append(_agreement(run, report, suite_of(policy, judged, folders.hierarchies)))
+        checks.append(agreement(policy, run.partition, report, suite_of(policy, judged, folders.hierarchies)))
     return GateResult(policy, report, tuple(checks), kept)
 
 
@@ -138,7 +139,9 @@ def _one_cause(report: GateReport) -> bool:
     return len(report.unkept) == len(report.verdicts) > 1 and len(reasons) == 1 and None not in reasons
 
 
-def _agreement(run: StageRun, report: GateReport, suite: "SuiteResult") -> dg.AssetCheckResult:
+def agreement(
+    policy: Policy, partition: str | None, report: GateReport, suite: "SuiteResult"
+) -> dg.AssetCheckResult:
     """Return the check of Great Expectations, red where the suite does not find what the gate finds.
 
     A limit that both refuse is red once, by its own check.
@@ -146,11 +149,11 @@ def _agreement(run: StageRun, report: GateReport, suite: "SuiteResult") -> dg.As
     judged = {line.limit for line in suite.lines}
     refused = {verdict.limit for verdict in report.unkept}
     odd = [line.as_text() for line in suite.lines if line.success == (line.limit in refused)]
-    agrees = not odd and judged <= set(check_names(run.policy))
+    agrees = not odd and judged <= set(check_names(policy))
     said = {"expectations": len(suite.lines), **digests(report)}
     text = "; ".join(odd) if odd else None
     status = Status.PASSED if agrees else Status.REFUSED
-    return _result(run.policy, run.partition, GX_CHECK, status, text, said)
+    return _result(policy, partition, GX_CHECK, status, text, said)
 
 
 def _result(
@@ -206,6 +209,16 @@ def _report(policy: Policy, judged: _Judged, hierarchies: Path) -> GateReport:
         population=judged.population,
         descent=Descent(judged.released.frame, judged.released.lineage, judged.where),
     )
+
+
+def suite_of_chain(
+    policy: Policy, folders: Locations, partition: str | None, chain: Chain, memory: Memory | None
+) -> "SuiteResult":
+    """Run the limits as a suite on tables that were made in memory just now, see `suite_of`."""
+    population = read_population(policy, folder=folders.sources, hierarchies=folders.hierarchies)
+    where = Where(None, policy.name, partition)
+    judged = _Judged(chain.suppressed, chain.k_anonymized.frame, memory, population, where)
+    return suite_of(policy, judged, folders.hierarchies)
 
 
 def suite_of(policy: Policy, judged: _Judged, hierarchies: Path) -> "SuiteResult":

@@ -5,13 +5,14 @@ The events are those of `published` without a run, so that the UI shows one hist
 
 import os
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import dagster as dg
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.gate import GateReport
-from anon_pipeline.orchestration.gate_checks import check_result
-from anon_pipeline.orchestration.names import check_names
+from anon_pipeline.orchestration.gate_checks import agreement, check_result
+from anon_pipeline.orchestration.names import GX_CHECK, check_names
 from anon_pipeline.orchestration.release_facts import links_base, published_metadata
 from anon_pipeline.orchestration.stage import stage_key
 from anon_pipeline.policy.locations import Locations
@@ -19,6 +20,9 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish import Published
 from anon_pipeline.publish.file_formats import read_release
 from anon_pipeline.vault.names import measured_name
+
+if TYPE_CHECKING:
+    from anon_pipeline.gate.great_expectations import SuiteResult
 
 
 def refuse_without_instance() -> None:
@@ -33,39 +37,57 @@ def refuse_without_instance() -> None:
     links_base()
 
 
-def report_release(policy: Policy, folders: Locations, partition: str | None, written: Published) -> None:
+def report_release(
+    policy: Policy,
+    folders: Locations,
+    partition: str | None,
+    written: Published,
+    *,
+    suite: "SuiteResult | None" = None,
+) -> None:
     """Report a release that was published, with the gate's checks.
 
+    Args:
+        suite: what Great Expectations found; None: its check has no result.
     Raises:
         InputError: the released file cannot be read again.
     """
     found = published_metadata(policy, folders, written, read_release(written.path, policy))
     with dg.DagsterInstance.get() as instance:
-        for evaluation in _evaluations(policy, partition, written.report):
+        for evaluation in _evaluations(policy, partition, written.report, suite):
             instance.report_runless_asset_event(evaluation)
         made = dg.AssetMaterialization(stage_key(policy, "published"), metadata=found, partition=partition)
         instance.report_runless_asset_event(made)
 
 
-def report_refusal(policy: Policy, partition: str | None, report: GateReport) -> None:
-    """Report what the gate said of a release that it refused: nothing was made."""
+def report_refusal(
+    policy: Policy, partition: str | None, report: GateReport, *, suite: "SuiteResult | None" = None
+) -> None:
+    """Report what the gate said of a release that it refused: nothing was made; see `report_release`."""
     with dg.DagsterInstance.get() as instance:
-        for evaluation in _evaluations(policy, partition, report):
+        for evaluation in _evaluations(policy, partition, report, suite):
             instance.report_runless_asset_event(evaluation)
 
 
 def _evaluations(
-    policy: Policy, partition: str | None, report: GateReport
+    policy: Policy, partition: str | None, report: GateReport, suite: "SuiteResult | None"
 ) -> Iterator[dg.AssetCheckEvaluation]:
-    """Yield the check of each limit; that of Great Expectations was not asked."""
+    """Yield the check of each limit, and that of Great Expectations if it was run."""
     names, measured = check_names(policy), measured_name(policy.name, partition)
     for verdict in report.verdicts:
-        result = check_result(policy, partition, names[verdict.limit], verdict, report, measured)
-        yield dg.AssetCheckEvaluation(
-            asset_key=stage_key(policy, "published"),
-            check_name=names[verdict.limit],
-            passed=result.passed,
-            severity=result.severity,
-            description=result.description,
-            metadata=result.metadata,
-        )
+        name = names[verdict.limit]
+        yield _evaluation(name, check_result(policy, partition, name, verdict, report, measured))
+    if suite is not None:
+        yield _evaluation(GX_CHECK, agreement(policy, partition, report, suite))
+
+
+def _evaluation(name: str, result: dg.AssetCheckResult) -> dg.AssetCheckEvaluation:
+    assert result.asset_key is not None  # noqa: S101 - results of the gate name `published`
+    return dg.AssetCheckEvaluation(
+        asset_key=result.asset_key,
+        check_name=name,
+        passed=result.passed,
+        severity=result.severity,
+        description=result.description,
+        metadata=result.metadata,
+    )

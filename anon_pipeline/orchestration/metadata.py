@@ -100,5 +100,5 @@ def sizes_table(sizes: Sequence[SizeBin]) -> dg.MarkdownMetadataValue:
 
 def _bar(share: float) -> str:
     """Draw a share of the longest bar in eighths of a block; what is above 0 is never invisible."""
-    eighths = max(round(share * _BAR * 8), 1)
-    return "█" * (eighths // 8) + ("", *"▏▎▍▌▋▊▉")[eighths % 8]
+    whole, eighths = divmod(max(round(share * _BAR * 8), 1), 8)
+    return "█" * whole + " ▏▎▍▌▋▊▉"[eighths].strip()

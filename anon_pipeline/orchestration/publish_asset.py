@@ -61,7 +61,7 @@ def _publish_asset(policy: Policy, ins: Mapping[str, str]) -> dg.AssetsDefinitio
         anon_vault: dg.ResourceParam[Any],
         released: Staged,
         originals: Staged,
-    ) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult]:
+    ) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
         with as_failure(), private_stage("gate"):
             links_base()
             partition = partition_of_run(context, partitions)

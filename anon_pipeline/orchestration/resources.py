@@ -18,7 +18,7 @@ FOLDERS, VAULT = "anon_folders", "anon_vault"
 _FOLDERS = ("sources", "hierarchies", "releases", "vault")
 
 
-class Folders(dg.ConfigurableResource):
+class Folders(dg.ConfigurableResource):  # type: ignore[type-arg] # `[Any]` makes another class
     """Folders that the paths of a policy are relative to, see `Locations`."""
 
     sources: str

@@ -260,4 +260,5 @@ def calibrate_sigmas(
     _calibrate(found, distinct[wide].astype(np.float64), epsilon, allowed * (1 - 1e-9), most)
     numerators[wide] = found
     numerators[~wide] = 0
-    return numerators[places.reshape(-1)]
+    of_each: NDArray[np.int64] = numerators[places.reshape(-1)]
+    return of_each

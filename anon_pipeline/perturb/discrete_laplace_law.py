@@ -36,7 +36,8 @@ def pmf(z: ArrayLike, scale: ArrayLike) -> NDArray[np.float64]:
     """
     z = np.asarray(z, np.float64)
     b, point = _positive(scale)
-    return np.where(point, z == 0, np.tanh(0.5 / b) * np.exp(-np.abs(z) / b))
+    mass: NDArray[np.float64] = np.where(point, z == 0, np.tanh(0.5 / b) * np.exp(-np.abs(z) / b))
+    return mass
 
 
 def log_odds(z: ArrayLike, scale: ArrayLike) -> NDArray[np.float64]:

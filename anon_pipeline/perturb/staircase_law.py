@@ -49,7 +49,8 @@ def _parts(diameter: ArrayLike, epsilon: float) -> tuple[Reals, Reals, Reals, fl
 
 
 def _is_point(diameter: ArrayLike) -> NDArray[np.bool_]:
-    return np.asarray(diameter, np.float64) == 0
+    points: NDArray[np.bool_] = np.asarray(diameter, np.float64) == 0
+    return points
 
 
 def pmf(z: ArrayLike, diameter: ArrayLike, epsilon: float) -> Reals:
@@ -67,7 +68,8 @@ def pmf(z: ArrayLike, diameter: ArrayLike, epsilon: float) -> Reals:
     z = np.asarray(z, np.float64)
     wide, middle, top, _ = _parts(diameter, epsilon)
     step = np.maximum(np.floor((np.abs(z) - middle) / wide) + 1, 0)
-    return np.where(_is_point(diameter), z == 0, top * np.exp(-epsilon * step))
+    mass: NDArray[np.float64] = np.where(_is_point(diameter), z == 0, top * np.exp(-epsilon * step))
+    return mass
 
 
 def beyond(m: ArrayLike, diameter: ArrayLike, epsilon: float) -> Reals:

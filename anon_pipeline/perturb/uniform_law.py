@@ -95,7 +95,8 @@ def excess(m: ArrayLike, width: ArrayLike) -> Reals:
     """
     w = _width(width)
     left = np.maximum(w - np.asarray(m, np.float64), 0.0)
-    return left * (left + 1) / (2 * (2 * w + 1))
+    chances: NDArray[np.float64] = left * (left + 1) / (2 * (2 * w + 1))
+    return chances
 
 
 def variance(width: ArrayLike) -> Reals:

@@ -89,4 +89,5 @@ def linking_bounds(section: BaseModel, key: str) -> Iterator[tuple[str, float]]:
 def _example() -> str:
     """Name the first limit on linking of the gate."""
     fields = Policy.model_fields["gate"].annotation.model_fields  # type: ignore[union-attr]
-    return next(name for name, field in fields.items() if NEEDS_NOISE in field.metadata)
+    first: str = next(name for name, field in fields.items() if NEEDS_NOISE in field.metadata)
+    return first

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Mapping
@@ -140,9 +141,23 @@ _ALLOW = "--allow-outside or ANON_PIPELINE_ALLOW_OUTSIDE=yes allows it."
 def _within(folder: Path, path: Path) -> bool:
     """Tell whether a path stays below a folder once symbolic links and ``..`` are followed."""
     try:
-        return path.resolve().is_relative_to(folder.resolve())
+        return _real(path).is_relative_to(folder.resolve())
     except (OSError, RuntimeError, ValueError):  # a loop of links, a name too long
         return False
+
+
+def _real(path: Path) -> Path:
+    """Return where a path leads, be it there or not; a loop of links leads nowhere.
+
+    Raises:
+        OSError, RuntimeError: a loop of links, before Python 3.13 the latter.
+    """
+    try:
+        return path.resolve(strict=True)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise
+        return path.resolve()
 
 
 def plain_ledger(url: str) -> str:

@@ -176,6 +176,7 @@ def make_release(  # noqa: PLR0913 - two are deprecated
     observe: Observer = ignore,
     archive: Archive | None = None,
     reported: Callable[[bytes], None] | None = None,
+    witness: Callable[[Chain, Memory | None], None] | None = None,
     told: Callable[[str], None] | None = None,
     searching: Callable[[Progress], None] | None = None,
 ) -> Published:
@@ -186,6 +187,7 @@ def make_release(  # noqa: PLR0913 - two are deprecated
         archive: keeps the memory of what was published, such as `publish.accounting.archive.VaultArchive`;
             needed with ``record_key``.
         reported: called with the internal report (private) once the release is published.
+        witness: called with the private tables and the memory that the gate is about to judge.
         told: deprecated, as ``searching`` is: called with the name of each stage. Use ``observe``.
         searching: called now and then with how far a search is.
     Returns:
@@ -218,6 +220,8 @@ def make_release(  # noqa: PLR0913 - two are deprecated
     with opened.fail_on_error():
         chain: Chain = run(policy, frame, means, **_before_noise(policy, locations.hierarchies))
         observe(Step("gate"))
+        if witness is not None:
+            witness(chain, memory)
         with private_stage("published"):
             written = publish(
                 chain.suppressed,

@@ -116,7 +116,7 @@ def _ordered_distance(
         begin = rank
         level += counts[pair]
     distance += flat_part(begin, occurring, level, size, prefixes)
-    return min(max(distance / (occurring - 1), 0.0), 1.0)
+    return float(min(max(distance / (occurring - 1), 0.0), 1.0))
 
 
 @kernel
@@ -167,7 +167,7 @@ def _hierarchical(
             cost += level * max(min(positive, positive - extra[kept]), 0)
             kept += 1
         found = kept
-    return cost / (max(height - 1, 1) * (n * size if unit == 0 else unit))
+    return float(cost / (max(height - 1, 1) * (n * size if unit == 0 else unit)))
 
 
 @kernel
@@ -197,12 +197,12 @@ def _diverse(rules: Rules, column: int, counts: NDArray[np.int64], size: int) ->
     if rules.columns[KIND, column] == NONE:
         return True
     if rules.columns[KIND, column] == DISTINCT:
-        return len(counts) >= rules.bounds[L, column]
+        return bool(len(counts) >= rules.bounds[L, column])
     if rules.columns[KIND, column] == ENTROPY:
         entropy = 0.0
         for count in counts:
             entropy -= count / size * math.log(count / size)
-        return math.exp(entropy) >= rules.bounds[L, column] - ENTROPY_TOLERANCE
+        return bool(math.exp(entropy) >= rules.bounds[L, column] - ENTROPY_TOLERANCE)
     ranked, rest = counts.copy(), 0
     sort_pairs(ranked, counts.copy())
     for place in range(len(ranked) - int(rules.bounds[L, column]) + 1):

@@ -101,7 +101,8 @@ def breaches(constraints: Constraints, classes: ClassContents) -> dict[str, NDAr
 
 def broken_classes(constraints: Constraints, classes: ClassContents) -> NDArray[np.bool_]:
     """Tell which classes break any constraint, (m,); see `breaches`."""
-    return np.logical_or.reduce(list(breaches(constraints, classes).values()))
+    broken: NDArray[np.bool_] = np.logical_or.reduce(list(breaches(constraints, classes).values()))
+    return broken
 
 
 def infeasible_error(constraints: Constraints, classes: ClassContents, *, advice: str) -> InfeasibleError:

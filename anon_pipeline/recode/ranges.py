@@ -80,7 +80,8 @@ def _text(value: object) -> str:
 
 def _is_mixed(axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Whether each range holds a number and a missing value, (m,)."""
-    return (low != high) & np.isnan(axis.coordinates[high])
+    mixed: NDArray[np.bool_] = (low != high) & np.isnan(axis.coordinates[high])
+    return mixed
 
 
 def _lowest_ancestor_levels(

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,7 +96,7 @@ def _bins(labels: Sequence[str], counts: NDArray[np.int64]) -> list[Bin]:
     return [Bin(label, tuple(map(int, row))) for label, row in zip(labels, counts, strict=True)]
 
 
-def _refuse_small(tables: Sequence[NDArray], k: int) -> None:
+def _refuse_small(tables: Sequence[NDArray[Any]], k: int) -> None:
     if min(len(table) for table in tables) < k:
         raise ValueError(f"tables must have at least {k} records to be shown in bins, got one with fewer.")
 

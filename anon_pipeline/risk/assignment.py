@@ -86,7 +86,7 @@ def _classes(own: NDArray[np.integer], labels: NDArray[np.integer]) -> NDArray[n
         raise ValueError("released must hold a record, got none. The assignment risk is not defined.")
     if len(np.unique(own)) != len(own):
         raise ValueError("own must name each original once, got repeated ones. A record is released once.")
-    classes = labels[own].astype(np.int64)
+    classes: NDArray[np.int64] = labels[own].astype(np.int64)
     if int(classes.min()) < 0:
         raise ValueError("released records must be in a class, got some with label −1. Leave them out.")
     return classes

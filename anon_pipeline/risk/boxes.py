@@ -95,7 +95,8 @@ def _count(
     starts, stops = (np.searchsorted(line[order], theirs * width + end) for end in ends[narrow])
     others = [i for i in range(len(rest)) if i != narrow]
     if not others:
-        return stops - starts
+        counts: NDArray[np.int64] = stops - starts
+        return counts
     left = np.stack([ranks[i][1].reshape(-1)[order] for i in others], axis=1).astype(np.int64)
     low = np.stack([ends[i][0] for i in others], axis=1).astype(np.int64)
     high = np.stack([ends[i][1] for i in others], axis=1).astype(np.int64)

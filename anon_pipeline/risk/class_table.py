@@ -37,7 +37,8 @@ class ClassTable:
     @property
     def leads(self) -> NDArray[np.int64]:
         """First column that varies within each class, (m,): its rows are sorted by it. 0 if none does."""
-        return np.argmax(self.diameters > 0, axis=1)
+        columns: NDArray[np.int64] = np.argmax(self.diameters > 0, axis=1)
+        return columns
 
 
 def finest_first(values: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -98,4 +98,5 @@ def recursive_ratio_of(found: ClassHistograms, *, l: int) -> NDArray[np.float64]
     rank = np.arange(len(counts)) - found.starts[found.classes]
     rest = found.total(np.where(rank >= l - 1, counts, 0))
     most = counts[found.starts[:-1]].astype(np.float64)
-    return np.divide(most, rest, out=np.full(len(most), np.inf), where=rest > 0)
+    ratios: NDArray[np.float64] = np.divide(most, rest, out=np.full(len(most), np.inf), where=rest > 0)
+    return ratios

@@ -88,7 +88,8 @@ def _ordered_distances(found: ClassHistograms, whole: NDArray[np.int64]) -> NDAr
     areas = np.concatenate((np.zeros(1, np.int64), np.cumsum(below)))
     prefixes = (below, areas, share_unit(int(below[-1])))
     sums = _cumulative_differences(found.starts, ranks, found.counts, found.sizes, prefixes)
-    return np.clip(sums / (len(below) - 1), 0.0, 1.0)
+    distances: NDArray[np.float64] = np.clip(sums / (len(below) - 1), 0.0, 1.0)
+    return distances
 
 
 @kernel

@@ -99,7 +99,10 @@ def _status(age: NDArray[np.float64], rng: _Random) -> NDArray[np.int64]:
     """Draw a marital status that fits the age."""
     steps = np.array([np.full(len(age), 0.15), (age - 20) / 60, (age - 30) / 250, (age - 45) / 200])
     weights = np.clip(steps, 0.01, None) / np.clip(steps, 0.01, None).sum(axis=0)
-    return (rng.random(len(age)) > weights.cumsum(axis=0)).sum(axis=0).clip(max=len(_STATUSES) - 1)
+    places: NDArray[np.int64] = (
+        (rng.random(len(age)) > weights.cumsum(axis=0)).sum(axis=0).clip(max=len(_STATUSES) - 1)
+    )
+    return places
 
 
 def _notes(n: int, rng: _Random) -> NDArray[np.object_]:

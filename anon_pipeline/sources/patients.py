@@ -182,7 +182,10 @@ def _birth_dates(age: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np
     """Draw (n,) days of birth, uniform over the year that gives the age on the reference date."""
     year = REFERENCE_DATE.astype("datetime64[Y]") - age
     start, end = year.astype("datetime64[D]"), (year + 1).astype("datetime64[D]")
-    return (start + rng.integers(0, (end - start).astype(np.int64))).astype("datetime64[s]")
+    days: NDArray[np.datetime64] = (start + rng.integers(0, (end - start).astype(np.int64))).astype(
+        "datetime64[s]"
+    )
+    return days
 
 
 def _lose(codes: NDArray[np.int64], share: float, rng: np.random.Generator) -> NDArray[np.int64]:

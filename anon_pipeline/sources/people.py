@@ -101,7 +101,10 @@ def draw(
     total = np.cumsum(probabilities, axis=1)
     edges = (total / total[:, -1:] + np.arange(len(total))[:, None]).ravel()
     below_one = rng.random(len(rows)) * (1 - 1e-9)
-    return np.searchsorted(edges, rows + below_one, side="right") - rows * probabilities.shape[1]
+    columns: NDArray[np.int64] = (
+        np.searchsorted(edges, rows + below_one, side="right") - rows * probabilities.shape[1]
+    )
+    return columns
 
 
 def text(values: Sequence[str], codes: NDArray[np.int64]) -> Any:

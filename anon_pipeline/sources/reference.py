@@ -129,7 +129,8 @@ def _height_score(height_cm: ArrayLike, rows: NDArray[np.int64]) -> NDArray[np.f
             f"`height_cm` must hold a height per person, got {given.size} for {len(rows)} people."
         )
     mean, deviation = _HEIGHT[rows].T
-    return (given - mean) / deviation
+    scores: NDArray[np.float64] = (given - mean) / deviation
+    return scores
 
 
 def _strata(age: ArrayLike, sex: ArrayLike) -> NDArray[np.int64]:
@@ -144,7 +145,8 @@ def _strata(age: ArrayLike, sex: ArrayLike) -> NDArray[np.int64]:
         unknown=int((~(female | male)).sum()), outside=int((~((years >= YOUNGEST) & (years <= OLDEST))).sum())
     )
     decade = np.clip(years // 10 - 2, 0, _DECADES - 1).astype(np.int64)
-    return decade + _DECADES * male
+    rows: NDArray[np.int64] = decade + _DECADES * male
+    return rows
 
 
 def _check(*, unknown: int, outside: int) -> None:

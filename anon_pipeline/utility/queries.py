@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,17 +65,18 @@ def draw_queries(table: Table, *, count: int = 1000, columns: int = 2, seed: int
     return queries
 
 
-def _within(column: Numeric, least: float, most: float, rows: NDArray[np.bool_] | None) -> NDArray:
+def _within(column: Numeric, least: float, most: float, rows: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
     values = column.own if rows is None else column.released[rows]
-    return (values >= least) & (values <= most)
+    within: NDArray[np.bool_] = (values >= least) & (values <= most)
+    return within
 
 
 def _product(
     query: Query,
-    generalized: Callable[[str, int, int], NDArray],
-    perturbed: Callable[[str, float, float], NDArray],
+    generalized: Callable[[str, int, int], NDArray[Any]],
+    perturbed: Callable[[str, float, float], NDArray[Any]],
     table: Table,
-) -> NDArray:
+) -> NDArray[np.float64]:
     """Multiply what each range says of each record."""
     parts = [
         generalized(name, int(least), int(most))
@@ -83,7 +84,8 @@ def _product(
         else perturbed(name, least, most)
         for name, least, most in query.ranges
     ]
-    return np.prod(np.stack(parts), axis=0, dtype=np.float64)
+    product: NDArray[np.float64] = np.prod(np.stack(parts), axis=0, dtype=np.float64)
+    return product
 
 
 def released_codes(table: Table) -> dict[str, NDArray[np.int64]]:
@@ -101,11 +103,12 @@ def answers(table: Table, query: Query, codes: Mapping[str, NDArray[np.int64]]) 
         what its cell says that lies in the range (`Generalized.shares`); a number with noise is in it or not.
     """
 
-    def own(name: str, least: int, most: int) -> NDArray:
+    def own(name: str, least: int, most: int) -> NDArray[np.bool_]:
         leaves = table.generalized[name].own
-        return (leaves >= least) & (leaves <= most)
+        within: NDArray[np.bool_] = (leaves >= least) & (leaves <= most)
+        return within
 
-    def share(name: str, least: int, most: int) -> NDArray:
+    def share(name: str, least: int, most: int) -> NDArray[np.float64]:
         return table.generalized[name].shares(least, most)[codes[name]]
 
     kept = table.kept

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,7 +77,7 @@ class Generalized:
             least: first leaf of the range, ``most``: the last one.
         """
         within = np.minimum(self.last, most) - np.maximum(self.first, least) + 1
-        shares = np.maximum(within, 0) / (self.last - self.first + 1)
+        shares: NDArray[np.float64] = np.maximum(within, 0) / (self.last - self.first + 1)
         if np.isnan(self.means).all():
             return shares
         places = self.hierarchy.places
@@ -84,7 +85,8 @@ class Generalized:
         known = places[least : most + 1]
         known = known[~np.isnan(known)]
         inside = (self.means >= known.min(initial=np.inf)) & (self.means <= known.max(initial=-np.inf))
-        return np.where(np.isnan(self.means), shares, inside)
+        mixed: NDArray[np.float64] = np.where(np.isnan(self.means), shares, inside)
+        return mixed
 
 
 Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -131,7 +133,7 @@ class Table:
         Two records in each other's place are then equal in everything, so that no result can depend on the
         order of the rows: not a sum of floats, not a split into training and test records.
         """
-        keys: list[NDArray] = [column.own for column in self.generalized.values()]
+        keys: list[NDArray[Any]] = [column.own for column in self.generalized.values()]
         keys += [column.own for column in (*self.perturbed.values(), *self.numbers.values())]
         keys += [*self.categories.values()]
         keys += [self.kept, *(column.codes for column in self.generalized.values())]

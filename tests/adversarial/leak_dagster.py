@@ -194,7 +194,7 @@ def control(outcomes: Outcomes) -> None:
     """Leak on purpose, in every way that the search must find."""
 
     @dg.asset
-    def leaking(context: dg.AssetExecutionContext) -> dg.MaterializeResult:
+    def leaking(context: dg.AssetExecutionContext) -> dg.MaterializeResult[Any]:
         print(f"printed {PRIVATE}")
         logging.getLogger("some.library").error("logged %s", PRIVATE)
         context.log.info(f"told {PRIVATE}")

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable
 
+from anon_pipeline.cli.examples import EXAMPLES
 from anon_pipeline.sources.messy import customers
 from tests.cli.projects import Folder
 
 
 def test_demo_through_dagster(folder: Callable[..., Folder]) -> None:
     made = folder()
-    done = made.call("demo", "--to", "somewhere")
+    done = made.call(*shlex.split(EXAMPLES["demo"])[1:])
     assert done.code == 0, done.err
     assert "… patients/k_anonymized" in done.err
-    manifest = made.path / "somewhere/releases/patients/manifest.json"
+    manifest = made.path / "demo/releases/patients/manifest.json"
     assert f"manifest  {manifest}" in done.out
     document = json.loads(manifest.read_text())
     assert document["gate"]["passed"] is True

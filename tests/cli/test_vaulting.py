@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from jsonschema import validate
 
 from anon_pipeline import cli
 from anon_pipeline.cli.documents import schema_of
+from anon_pipeline.cli.examples import EXAMPLES
 from anon_pipeline.vault.artifacts import Vault
 from anon_pipeline.vault.crypto import vault_key
 from anon_pipeline.vault.keys import Keys
@@ -77,7 +79,7 @@ def test_rotate_with_a_file_of_old_keys(call: Call, tmp_path: Path) -> None:
     assert "no given key opens: 2" in said
     code, said = call("rotate", "--old-keys-file", "old", key=NEW)
     assert (code, "rewrapped   2" in said) == (0, True)
-    code, said = call("rotate", key=NEW)
+    code, said = call(*shlex.split(EXAMPLES["vault rotate"])[2:], key=NEW)
     assert (code, "before      2" in said) == (0, True)
     put(tmp_path, "r/perturbed.parquet", None)
     code, said = call("rotate", key=NEW)

@@ -6,6 +6,7 @@ docs/init.md.
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections.abc import Callable
@@ -80,9 +81,11 @@ def _released(folder: Path) -> pd.DataFrame:
 
 
 def _mentioned(table: Messy, policy: str) -> list[str]:
-    """Return cells of the table's identifiers that stand in the policy."""
+    """Return cells of the table that stand in the policy; shorter ones are in its words and numbers."""
     if table.suffix == ".parquet":
-        return []
-    text = table.data.decode("cp1252" if table.name == "bank" else "utf-8-sig")
-    cells = {cell for line in text.splitlines()[1:] for cell in re.split(r"[;,|\t]", line) if len(cell) > 11}
-    return sorted(cell for cell in cells if cell in policy)
+        frame = pd.read_parquet(io.BytesIO(table.data))
+        cells = {str(cell) for name in frame for cell in frame[name].dropna().unique()}
+    else:
+        text = table.data.decode("cp1252" if table.name == "bank" else "utf-8-sig")
+        cells = {cell for line in text.splitlines()[1:] for cell in re.split(r"[;,|\t]", line)}
+    return sorted(cell for cell in cells if len(cell) > 7 and cell in policy)

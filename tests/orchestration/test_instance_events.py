@@ -12,7 +12,7 @@ import yaml
 from click.testing import CliRunner
 
 from anon_pipeline.cli import cli
-from anon_pipeline.orchestration.names import check_names
+from anon_pipeline.orchestration.names import GX_CHECK, check_names
 from anon_pipeline.policy import TYPE
 
 Make = Callable[..., Any]
@@ -42,7 +42,7 @@ def test_the_instance_knows_of_a_release_of_the_command_line(
     with dg.DagsterInstance.get() as instance:
         event = instance.get_latest_materialization_event(KEY)
         assert (event is not None) is bool(linking_risk)
-        for limit, name in check_names(made.policy).items():
+        for limit, name in {**check_names(made.policy), "": GX_CHECK}.items():
             key = dg.AssetCheckKey(KEY, name)
             record = instance.get_latest_asset_check_evaluation_record(key)
             found = record.event.dagster_event.asset_check_evaluation_data
@@ -79,3 +79,20 @@ def test_an_instance_that_does_not_answer_changes_nothing(
     )
     assert "CANARY" not in done.output
     assert len(made.released()) == 4
+
+
+def test_a_suite_that_cannot_be_run_changes_no_release(
+    project: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone(*_: object) -> None:
+        raise OSError("CANARY-7f3a")
+
+    monkeypatch.setattr("anon_pipeline.orchestration.gate_checks.suite_of", gone)
+    made = project()
+    done = told(tmp_path, made, monkeypatch)
+    assert done.exit_code == 0
+    assert "warning: Great Expectations has no result." in done.stderr
+    assert "CANARY" not in done.output
+    with dg.DagsterInstance.get() as instance:
+        assert instance.get_latest_asset_check_evaluation_record(dg.AssetCheckKey(KEY, GX_CHECK)) is None
+        assert instance.get_latest_materialization_event(KEY) is not None

@@ -52,7 +52,8 @@ def separate(codes: Sequence[NDArray[np.int64]], columns: Sequence[int]) -> Sepa
 def _merge(label: NDArray[np.int64], column: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return (n,) labels, without gaps, of records that agree in both."""
     width = int(column.max(initial=-1)) + 2
-    return np.unique(label * width + column + 1, return_inverse=True)[1].astype(np.int64)
+    labels: NDArray[np.int64] = np.unique(label * width + column + 1, return_inverse=True)[1].astype(np.int64)
+    return labels
 
 
 def _measure(columns: tuple[int, ...], label: NDArray[np.int64]) -> Separation:

@@ -111,7 +111,8 @@ class ReleaseExpectation(BatchExpectation):
     def dict(self, **options: Any) -> _Dict:
         """Return the arguments; Great Expectations asks fifty times, and a policy is large."""
         if self.policy is None or options.get("include") or options.get("exclude"):
-            return super().dict(**options)
+            own: _Dict = super().dict(**options)
+            return own
         found = super().dict(**options, exclude={"policy"}) | {"policy": json.loads(json.dumps(self.policy))}
         return {name: found[name] for name in self.__fields__ if name in found}
 

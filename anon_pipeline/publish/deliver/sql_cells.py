@@ -99,4 +99,4 @@ def _type(kind: pa.DataType, place: int) -> Any:
 
 def _is_text(kind: pa.DataType) -> bool:
     """Tell whether a column holds texts, or nothing at all."""
-    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_null(kind)
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_null(kind))

@@ -95,7 +95,7 @@ def _partition(value: Any) -> bool:
 def _day(value: Any) -> bool:
     """Tell whether this is a day, in the one form in which it is written."""
     try:
-        return date.fromisoformat(value).isoformat() == value
+        return bool(date.fromisoformat(value).isoformat() == value)
     except (TypeError, ValueError):
         return False
 

@@ -103,7 +103,7 @@ def roll_up(
     if begin == 0:
         table[:used] = -1
     if keys.shape[0] == 1:
-        return _roll_up_one(below, changes, slots, out, part)
+        return int(_roll_up_one(below, changes, slots, out, part))
     for row in range(begin, end):
         # Copy the key after those found so far, and write the new codes into it.
         for word in range(keys.shape[0]):

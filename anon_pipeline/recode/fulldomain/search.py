@@ -231,7 +231,8 @@ def k_anonymous(search: Search) -> NDArray[np.bool_]:
             tags[nodes.down(nodes.levels(chain[found - 1]))] = _TOO_SMALL
         if found < len(chain):
             tags[nodes.up(nodes.levels(chain[found]))] = _ENOUGH
-    return tags == _ENOUGH
+    enough: NDArray[np.bool_] = tags == _ENOUGH
+    return enough
 
 
 def lowest_nodes(marked: NDArray[np.bool_]) -> list[int]:

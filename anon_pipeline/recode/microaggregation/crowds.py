@@ -51,7 +51,7 @@ def leaf_square(tree: Taxonomies, column: int, one: int, other: int) -> float:
     one, other, level = tree.nodes[column] + one, tree.nodes[column] + other, 0
     while one != other:
         one, other, level = tree.parents[one], tree.parents[other], level + 1
-    return tree.squares[column, 0, 0, level]
+    return float(tree.squares[column, 0, 0, level])
 
 
 @kernel

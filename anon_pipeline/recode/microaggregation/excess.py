@@ -76,17 +76,17 @@ def _shortfall(rules: Rules, column: int, counts: NDArray[np.int64], size: int) 
     if rules.columns[KIND, column] == NONE:
         return -1.0
     if rules.columns[KIND, column] == DISTINCT:
-        return 1.0 - len(counts) / rules.bounds[L, column]
+        return float(1.0 - len(counts) / rules.bounds[L, column])
     if rules.columns[KIND, column] == ENTROPY:
         entropy = 0.0
         for count in counts:
             entropy -= count / size * math.log(count / size)
-        return 1.0 - math.exp(entropy) / rules.bounds[L, column]
+        return float(1.0 - math.exp(entropy) / rules.bounds[L, column])
     ranked, rest = counts.copy(), 0
     sort_pairs(ranked, counts.copy())
     for place in range(len(ranked) - int(rules.bounds[L, column]) + 1):
         rest += ranked[place]
-    return 1.0 - rules.bounds[C, column] * rest / ranked[-1]
+    return float(1.0 - rules.bounds[C, column] * rest / ranked[-1])
 
 
 @kernel

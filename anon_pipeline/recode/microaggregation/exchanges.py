@@ -115,7 +115,7 @@ def _best(limits: Limits, crowds: Crowds, scale: Scale, one: int, pool: NDArray[
                 slot, least = candidate, changes[candidate]
         if slot < 0:
             return -1
-        other = pool[slot]
+        other: int = pool[slot]
         there = ranked[starts[labels[other]] : starts[labels[other] + 1]]
         if (
             distance_with(scale, here, ranks[one], ranks[other]) <= most

@@ -69,7 +69,8 @@ def _meeting_level(tree: Taxonomies, one: int, other: int) -> int:
             one = tree.parents[one]
         else:
             other = tree.parents[other]
-    return tree.levels[one]
+    level: int = tree.levels[one]
+    return level
 
 
 @kernel

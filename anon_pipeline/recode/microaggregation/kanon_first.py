@@ -75,7 +75,7 @@ def _begin(tree: Taxonomies, work: Work, limits: Limits, made: Refined) -> bool:
 @kernel
 def _pop(made: Refined) -> int:
     """Take the nearest record out of the queue."""
-    place = made.queue[0]
+    place: int = made.queue[0]
     made.state[_QUEUED] -= 1
     last = made.state[_QUEUED]
     made.heap[0], made.queue[0] = made.heap[last], made.queue[last]

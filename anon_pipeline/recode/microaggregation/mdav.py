@@ -109,7 +109,7 @@ def _seed(tree: Taxonomies, work: Work, growth: Growth, k: int) -> int:
     record(tree, work, growth.at[growth.queue[state[2]]])
     measure(tree, work, 0, state[0])
     nearest(work, 0, state[0], k)
-    left = state[0]
+    left: int = state[0]
     for place in np.sort(work.places[:k])[::-1]:
         left -= 1
         _join(work, growth, place, left)
@@ -135,7 +135,7 @@ def _lonely(tree: Taxonomies, work: Work, place: int, left: int) -> float:
     record(tree, work, place)
     measure(tree, work, 0, left)
     work.distances[place] = np.inf
-    return work.distances[:left].min()
+    return float(work.distances[:left].min())
 
 
 @kernel

@@ -40,7 +40,8 @@ def join_nearest(tree: Taxonomies, clusters: Clusters, place: int) -> int:
         )
         if found < least or (found == least and other < clusters.alive[best]):
             best, least = other_place, found
-    kept, gone = min(worst, clusters.alive[best]), max(worst, clusters.alive[best])
+    kept: int = min(worst, clusters.alive[best])
+    gone = max(worst, clusters.alive[best])
     # Put the chain of the members of the one that goes before that of the other.
     record = clusters.heads[gone]
     while clusters.following[record] >= 0:

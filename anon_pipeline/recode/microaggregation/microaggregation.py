@@ -120,4 +120,4 @@ def microaggregation(task: Task, records: ByRecord) -> Recoding:
 
 def _sse(found: Centroids, kept: NDArray[np.bool_]) -> float:
     """Mean squared distance of a released cell from its original, in [0, 1]; in the order of the space."""
-    return math.fsum(found.errors[kept]) / (int(kept.sum()) * max(1, found.codes.shape[1]))
+    return math.fsum(found.errors[kept]) / (int(kept.sum()) * max(1, int(found.codes.shape[1])))

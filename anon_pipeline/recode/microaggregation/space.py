@@ -78,7 +78,7 @@ def _positions(coordinates: NDArray[np.float64]) -> NDArray[np.float64]:
         return coordinates
     scale = max(1.0, float(np.abs(known).max()) / 2.0**1000)  # a range beyond 64 bits
     low, high = known.min() / scale, known.max() / scale
-    spread = coordinates / scale - low
+    spread: NDArray[np.float64] = coordinates / scale - low
     return np.rint(spread / (high - low) * GRID) / GRID if high > low else spread * 0.0
 
 

@@ -147,7 +147,7 @@ def _divide(state: State, begin: int, end: int) -> int:
     for row in range(len(state.cells)):
         _part(state.cells[row, begin:end], goes_left, spare)
     _part(state.weights[begin:end], goes_left, spare)
-    return _part(state.entries[begin:end], goes_left, spare)
+    return int(_part(state.entries[begin:end], goes_left, spare))
 
 
 @kernel
@@ -235,7 +235,7 @@ def advance(state: State, axes: Axes, rules: Rules, relaxed: bool, budget: int) 
         begin = end
         pending -= 1
     state.progress[0], state.progress[1], state.progress[2] = pending, begin, found
-    return pending > 0
+    return bool(pending > 0)
 
 
 @kernel

@@ -6,7 +6,7 @@ are moved between the halves' tallies one by one, from the median outwards, so t
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,7 +134,11 @@ def _move(tallies: Tallies, entries: NDArray[np.int64], left: NDArray[np.int64],
 
 @kernel
 def try_nearest(
-    rules: Rules, tallies: Tallies, order: NDArray[np.int64], cuts: tuple, most: int
+    rules: Rules,
+    tallies: Tallies,
+    order: NDArray[np.int64],
+    cuts: tuple[NDArray[np.int64], NDArray[np.int64], int],
+    most: int,
 ) -> tuple[int, int]:
     """Find the nearest allowable cut.
 
@@ -216,7 +220,11 @@ def _between_values(
 
 @kernel
 def allowable_cut(
-    rules: Rules, tallies: Tallies, axis: tuple, relaxed: bool, goes_left: NDArray[np.bool_]
+    rules: Rules,
+    tallies: Tallies,
+    axis: tuple[NDArray[Any], tuple[int, int], int],
+    relaxed: bool,
+    goes_left: NDArray[np.bool_],
 ) -> tuple[int, int]:
     """Mark the left half of an allowable cut of one axis.
 

@@ -107,7 +107,7 @@ def _fewest(
         order: (r, u) rows sorted by their class in a release; begin, end (u, r) where a row's class lies.
         wanted: (u,) rows to count for.
     """
-    best = weights.sum()
+    best: int = weights.sum()
     for person in range(rows.shape[0]):
         if not wanted[person]:
             continue

@@ -109,7 +109,7 @@ def fold(
         fold_axis(here, there, firsts[begin:], (outer, widths[attribute], width, inner))
         widths[attribute] = width
         here = there
-    return (steps.shape[0] - 1) % 2
+    return int((steps.shape[0] - 1) % 2)
 
 
 @kernel

@@ -126,7 +126,8 @@ def join(arrays: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
 
 def begins_of(arrays: Sequence[NDArray[np.int64]]) -> list[int]:
     """Return where each of the arrays begins if they are put end to end."""
-    return np.cumsum([0, *(len(own) for own in arrays)])[:-1].tolist()
+    begins: list[int] = np.cumsum([0, *(len(own) for own in arrays)])[:-1].tolist()
+    return begins
 
 
 def _by_pair(heights: Sequence[int], begins: Sequence[int]) -> _ByPair:
