@@ -4,13 +4,13 @@ The events are those of `published` without a run, so that the UI shows one hist
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import dagster as dg
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.gate import GateReport
-from anon_pipeline.orchestration.gate_checks import check_result
+from anon_pipeline.orchestration.gate_checks import Told, check_result
 from anon_pipeline.orchestration.names import check_names
 from anon_pipeline.orchestration.release_facts import links_base, published_metadata
 from anon_pipeline.orchestration.stage import stage_key
@@ -47,20 +47,22 @@ def report_release(policy: Policy, folders: Locations, partition: str | None, wr
         instance.report_runless_asset_event(made)
 
 
-def report_refusal(policy: Policy, partition: str | None, report: GateReport) -> None:
-    """Report what the gate said of a release that it refused: nothing was made."""
+def report_refusal(
+    policy: Policy, partition: str | None, report: GateReport, advice: Sequence[str] = ()
+) -> None:
+    """Report what the gate said of a release that it refused, and what to change: nothing was made."""
     with dg.DagsterInstance.get() as instance:
-        for evaluation in _evaluations(policy, partition, report):
+        for evaluation in _evaluations(policy, partition, report, advice):
             instance.report_runless_asset_event(evaluation)
 
 
 def _evaluations(
-    policy: Policy, partition: str | None, report: GateReport
+    policy: Policy, partition: str | None, report: GateReport, advice: Sequence[str] = ()
 ) -> Iterator[dg.AssetCheckEvaluation]:
     """Yield the check of each limit; that of Great Expectations was not asked."""
-    names, measured = check_names(policy), measured_name(policy.name, partition)
+    names, told = check_names(policy), Told(report, measured_name(policy.name, partition), tuple(advice))
     for verdict in report.verdicts:
-        result = check_result(policy, partition, names[verdict.limit], verdict, report, measured)
+        result = check_result(policy, partition, names[verdict.limit], verdict, told)
         yield dg.AssetCheckEvaluation(
             asset_key=stage_key(policy, "published"),
             check_name=names[verdict.limit],
