@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import errno
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import PurePath
 from types import TracebackType
 from typing import NoReturn
@@ -127,15 +128,29 @@ class InfeasibleError(AnonPipelineError):
 class GateRefused(AnonPipelineError):
     """The gate refused the release; ``report`` holds every verdict, with all numbers: for the curator.
 
-    ``advice``: what to change. ``kept``: where the curator finds the numbers, too; None: nowhere.
+    ``advises``: computes ``advice``, which can take long. ``kept``: where the curator finds the numbers, too;
+    None: nowhere.
     """
 
     exit_code = 1
 
-    def __init__(self, message: str, report: object = None, *, kept: str | None = None) -> None:
-        self.report, self.kept = report, kept
-        self.advice: tuple[str, ...] = ()
+    def __init__(
+        self,
+        message: str,
+        report: object = None,
+        *,
+        kept: str | None = None,
+        advises: Callable[[], Sequence[str]] = tuple,
+    ) -> None:
+        self.report, self.kept, self.advises = report, kept, advises
         super().__init__(message)
+
+    @property
+    def advice(self) -> tuple[str, ...]:
+        """What to change in the policy, a sentence each; computed when somebody first asks, and then kept."""
+        found = tuple(self.advises())
+        self.advises = partial(tuple, found)
+        return found
 
 
 class StageCrashed(AnonPipelineError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -158,10 +157,10 @@ def _publish(ctx: click.Context, asked: Asked, options: Mapping[str, Any]) -> Pu
             written = _make(asked, progress, reported, witness)
         except GateRefused as refused:
             if isinstance(refused.report, GateReport):
-                if options["to_dagster"]:
-                    _tell_dagster(asked, refused.report, suites)
                 _tell_refusal(ctx, asked, refused.report)
-                refused.advice = _advice(asked, refused.report, progress)
+                advice = refused.advice  # computed here, where progress is shown
+                if options["to_dagster"]:
+                    _tell_dagster(asked, refused.report, suites, advice)
             raise
     if options["to_dagster"]:
         _tell_dagster(asked, written, suites)
@@ -214,7 +213,12 @@ def _tell_refusal(ctx: click.Context, asked: Asked, report: GateReport) -> None:
     print_cost(asked, refused=True)
 
 
-def _tell_dagster(asked: Asked, made: Published | GateReport, suites: Sequence[SuiteResult]) -> None:
+def _tell_dagster(
+    asked: Asked,
+    made: Published | GateReport,
+    suites: Sequence[SuiteResult],
+    advice: Sequence[str] = (),
+) -> None:
     """Tell the instance what was published or refused; that it does not answer changes neither."""
     from anon_pipeline.base.errors import AnonPipelineError, private_stage  # noqa: PLC0415
     from anon_pipeline.gate import GateReport  # noqa: PLC0415
@@ -224,26 +228,11 @@ def _tell_dagster(asked: Asked, made: Published | GateReport, suites: Sequence[S
     try:
         with private_stage("report to Dagster"):
             if isinstance(made, GateReport):
-                report_refusal(policy, partition, made, suite=suite)
+                report_refusal(policy, partition, made, advice, suite=suite)
             else:
                 report_release(policy, asked.locations, partition, made, suite=suite)
     except AnonPipelineError as error:
         click.echo(f"warning: Dagster was not notified. {error}", err=True)
-
-
-def _advice(asked: Asked, report: GateReport, progress: Progress) -> tuple[str, ...]:
-    """Return what to change in a policy that the gate refused; a source that has gone is no other failure."""
-    from anon_pipeline.base.errors import AnonPipelineError  # noqa: PLC0415
-    from anon_pipeline.gate import Status  # noqa: PLC0415
-    from anon_pipeline.tuning.advise import NO_ADVICE, advise  # noqa: PLC0415
-    from anon_pipeline.tuning.tune import source_of  # noqa: PLC0415
-
-    policy, hierarchies = asked.policy, asked.locations.hierarchies
-    refused = [verdict.limit for verdict in report.with_status(Status.REFUSED)]
-    with suppress(AnonPipelineError):
-        frame = source_of(policy, asked.locations, partition=asked.partition)
-        return tuple(advise(policy, frame, refused, hierarchies=hierarchies, observe=progress))
-    return (NO_ADVICE,)
 
 
 def _archive(asked: Asked) -> VaultArchive | None:

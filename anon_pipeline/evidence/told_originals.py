@@ -16,6 +16,7 @@ from anon_pipeline.encode.codes import PERSON
 from anon_pipeline.policy.hierarchies import hierarchy_kind
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.explained_share import explained_share
+from anon_pipeline.risk.linear_share import linear_share
 
 TOLD = 0.9
 """Share of a column's variation within classes from which another column reveals it: a third is left.
@@ -39,8 +40,10 @@ class Original(NamedTuple):
     ordered: bool
 
 
-def told_originals(frame: pd.DataFrame, policy: Policy, codes: Integers, classes: Integers) -> dict[str, str]:
-    """Name the generalized, noisy and drawn columns whose originals another released column reveals.
+def told_originals(
+    frame: pd.DataFrame, policy: Policy, codes: Integers, classes: Integers
+) -> dict[str, str | list[str]]:
+    """Name the generalized, noisy and drawn columns whose originals other released columns reveal.
 
     Compared are the records of each class: what the generalized values leave open, and noise hides.
 
@@ -49,20 +52,46 @@ def told_originals(frame: pd.DataFrame, policy: Policy, codes: Integers, classes
         codes: (n, q) of the generalize columns, as `code_quasi_identifiers` gives them.
         classes: (n,) class of each record; −1 for a suppressed one.
     Returns:
-        By column, the released column that reveals most of it, if that is `TOLD` or more.
+        By column, the released column that reveals most of it, if that is `TOLD` or more; for numbers that no
+        single column reveals, all released columns of numbers, if they do so together.
     """
     rows = _choose(classes)
     if not len(rows):
         return {}
     others = {name: _sorted_codes(frame[name].iloc[rows]) for name in policy.unchanged}
     people = pd.factorize(frame[PERSON].iloc[rows])[0].astype(np.int64) if PERSON in frame else None
-    found = {}
+    numbers = _numbers(frame.iloc[rows][policy.unchanged])
+    found: dict[str, str | list[str]] = {}
     for original in _originals(frame.iloc[rows], policy, codes[rows]):
         shares = {name: _told_share(original, other, classes[rows], people) for name, other in others.items()}
         most = max(shares, key=lambda name: shares[name], default=None)
         if most is not None and shares[most] >= TOLD:
             found[original.name] = most
+        elif original.ordered and len(numbers.columns) > 1:
+            together = linear_share(
+                _values(frame[original.name].iloc[rows]), numbers.to_numpy(np.float64, na_value=np.nan)
+            )
+            if together >= TOLD:
+                found[original.name] = [*numbers.columns]
     return found
+
+
+def _numbers(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the columns that hold numbers."""
+    kept = [name for name, column in frame.items() if _is_number(column)]
+    return frame[kept]
+
+
+def _values(series: pd.Series) -> NDArray[np.float64]:
+    """Return numbers; of a column that holds none, no value."""
+    if _is_number(series):
+        return series.to_numpy(np.float64, na_value=np.nan)
+    return np.full(len(series), np.nan)
+
+
+def _is_number(series: pd.Series) -> bool:
+    """Tell whether a column holds numbers, and not only yes and no."""
+    return pd.api.types.is_numeric_dtype(series.dtype) and not pd.api.types.is_bool_dtype(series.dtype)
 
 
 def _choose(classes: Integers) -> Integers:
@@ -81,8 +110,7 @@ def _originals(frame: pd.DataFrame, policy: Policy, codes: Integers) -> Iterator
 
 def _sorted_codes(series: pd.Series) -> Integers:
     """Number the values in their order, texts in that of texts; a missing one is the last."""
-    numeric = pd.api.types.is_numeric_dtype(series.dtype) and not pd.api.types.is_bool_dtype(series.dtype)
-    found, values = pd.factorize(series if numeric else to_texts(series), sort=True)
+    found, values = pd.factorize(series if _is_number(series) else to_texts(series), sort=True)
     return np.where(found < 0, len(values), found).astype(np.int64)
 
 

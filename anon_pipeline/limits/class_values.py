@@ -74,10 +74,16 @@ def _judge_told_originals(case: Case, demand: Demand) -> Verdict:
         return Verdict(demand.name, Status.UNMEASURED, reason="needs the facts of the stages")
     noisy = case.policy.noisy
     said = "; ".join(
-        f"{other} reveals {name}, {'whose values noise hides' if name in noisy else 'which is generalized'}"
+        f"{_subject_of(other)} {name}, "
+        f"{'whose values noise hides' if name in noisy else 'which is generalized'}"
         for name, other in found.items()
     )
     return Verdict(demand.name, Status.REFUSED if said else Status.PASSED, reason=said or None)
+
+
+def _subject_of(found: str | list[str]) -> str:
+    """Say which released columns reveal another: one, or some together."""
+    return f"{found} reveals" if isinstance(found, str) else f"{' + '.join(found)} together reveal"
 
 
 def _known_to_others(case: Case) -> Iterator[str]:

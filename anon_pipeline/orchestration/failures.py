@@ -8,7 +8,7 @@ import dagster as dg
 
 from anon_pipeline.base.errors import AnonPipelineError, GateRefused
 from anon_pipeline.gate import GateReport
-from anon_pipeline.orchestration.metadata import refused_by, report_metadata
+from anon_pipeline.orchestration.metadata import markdown_list, refused_by, report_metadata
 from anon_pipeline.policy.model import Policy
 
 
@@ -25,10 +25,10 @@ def as_failure(policy: Policy | None = None) -> Iterator[None]:
     try:
         yield
     except AnonPipelineError as error:
-        report = error.report if isinstance(error, GateRefused) else None
+        refused = error if isinstance(error, GateRefused) else None
         failure = dg.Failure(
             description=str(error),
-            metadata=_refusal(report, policy) if isinstance(report, GateReport) else None,
+            metadata=None if refused is None else _refusal(refused, policy),
             allow_retries=error.passing,
         )
     if failure is not None:
@@ -38,7 +38,11 @@ def as_failure(policy: Policy | None = None) -> Iterator[None]:
             failure.__context__ = None
 
 
-def _refusal(report: GateReport, policy: Policy | None) -> dict[str, Any]:
-    """Return the metadata of a refused release."""
+def _refusal(refused: GateRefused, policy: Policy | None) -> dict[str, Any] | None:
+    """Return the metadata of a refused release; None: the gate has not judged it."""
+    report = refused.report
+    if not isinstance(report, GateReport):
+        return None
     linked = {} if policy is None or report.passed else {"refused_by": refused_by(report, policy)}
-    return {**linked, **report_metadata(report)}
+    advised = {"advice": markdown_list(refused.advice)} if refused.advice else {}
+    return {**linked, **advised, **report_metadata(report)}

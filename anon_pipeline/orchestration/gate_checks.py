@@ -8,6 +8,7 @@ Decision: docs/adr/0056-the-gates-checks-are-of-published.md.
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +18,11 @@ import pandas as pd
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.gate import GateReport, Status, Verdict, evaluate
 from anon_pipeline.limits.table import limit_meaning, next_step
-from anon_pipeline.orchestration.metadata import digests, verdict_metadata
+from anon_pipeline.orchestration.metadata import digests, markdown_list, verdict_metadata
 from anon_pipeline.orchestration.names import GX_CHECK, check_names
 from anon_pipeline.orchestration.partitions import partitions_of
 from anon_pipeline.orchestration.stage import StageRun, stage_key
-from anon_pipeline.orchestration.vault import measured_in, published_before
+from anon_pipeline.orchestration.vault import measured_in, published_before, recoded_table
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.accounting.booking import release_id_in
@@ -31,21 +32,37 @@ from anon_pipeline.stages.history.memory import Memory
 from anon_pipeline.stages.lineage import Descent, Where
 from anon_pipeline.stages.private import Chain, Staged
 from anon_pipeline.stages.vault_tables import trusted_table
+from anon_pipeline.tuning.advise import advise, limits_refused
 
 if TYPE_CHECKING:
     from anon_pipeline.gate.great_expectations import SuiteResult
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Told:
+    """What the checks of a release say beside each one's verdict.
+
+    measured: name of the file in the vault that has all numbers.
+    advice: what to change in the policy, of a release that was refused, see `tuning.advise`.
+    """
+
+    report: GateReport
+    measured: str
+    advice: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class GateResult:
     """What the gate says of a release: the checks that were asked for, and their report.
 
+    advice: what to change in the policy, of a refused release.
     kept: where the curator finds what was measured of a refused release; None: nowhere.
     """
 
     policy: Policy
     report: GateReport
     checks: tuple[dg.AssetCheckResult, ...]
+    advice: tuple[str, ...]
     kept: str | None
 
     def refuse_unless_passed(self) -> None:
@@ -54,7 +71,8 @@ class GateResult:
         Raises:
             GateRefused: see `publish.judgment.refuse_unless_passed`.
         """
-        refuse_unless_passed(self.report, drawn=bool(self.policy.noisy), kept=self.kept)
+        drawn, advises = bool(self.policy.noisy), partial(tuple, self.advice)
+        refuse_unless_passed(self.report, drawn=drawn, kept=self.kept, advises=advises)
 
 
 def gate_specs(policy: Policy) -> list[dg.AssetCheckSpec]:
@@ -92,45 +110,53 @@ def judge_tables(run: StageRun, released: Staged, originals: Staged, wanted: Col
     judged = _Judged(released, originals.frame, memory, population, run.where())
     report = _report(policy, judged, folders.hierarchies)
     measured = measured_in(run.vault, policy, folders, run.partition)
-    kept = None
+    kept, advice = None, tuple[str, ...]()
     if report.passed:
         measured.keep(report, released.facts)
     else:
         kept = measured.keep_refused(report, released.facts)
         run.booking().enter_failed(release_id_in(released.facts))
-    checks = list(_verdicts(run, report, wanted, measured.name))
+        advice = _advice(run, report, originals)
+    checks = list(_verdicts(run, Told(report, measured.name, advice), wanted))
     if GX_CHECK in wanted and not (_one_cause(report) and checks):
         checks.append(agreement(policy, run.partition, report, suite_of(policy, judged, folders.hierarchies)))
-    return GateResult(policy, report, tuple(checks), kept)
+    return GateResult(policy, report, tuple(checks), advice, kept)
 
 
-def _verdicts(
-    run: StageRun, report: GateReport, wanted: Collection[str], measured: str
-) -> Iterator[dg.AssetCheckResult]:
+def _advice(run: StageRun, report: GateReport, originals: Staged) -> tuple[str, ...]:
+    """Return what to change in the policy, from the table in the vault that was recoded."""
+    recoded = partial(recoded_table, run.vault, originals, run.where())
+    folder = run.folders.hierarchies
+    return tuple(advise(run.policy, recoded, limits_refused(report), hierarchies=folder, observe=run.observe))
+
+
+def _verdicts(run: StageRun, told: Told, wanted: Collection[str]) -> Iterator[dg.AssetCheckResult]:
     """Yield the result of each check that is wanted.
 
     Where nothing could be measured, for one reason, one check says so: one cause is one red check. The
     others have no result on this data, so `published` is refused whoever asks for them.
     """
     names = check_names(run.policy)
-    told = [verdict for verdict in report.verdicts if names[verdict.limit] in wanted]
-    if _one_cause(report):
-        told = told[:1]
-    for verdict in told:
-        yield check_result(run.policy, run.partition, names[verdict.limit], verdict, report, measured)
+    verdicts = [verdict for verdict in told.report.verdicts if names[verdict.limit] in wanted]
+    if _one_cause(told.report):
+        verdicts = verdicts[:1]
+    for verdict in verdicts:
+        yield check_result(run.policy, run.partition, names[verdict.limit], verdict, told)
 
 
 def check_result(
-    policy: Policy, partition: str | None, name: str, verdict: Verdict, report: GateReport, measured: str
+    policy: Policy, partition: str | None, name: str, verdict: Verdict, told: Told
 ) -> dg.AssetCheckResult:
-    """Return the result of a limit's check.
+    """Return the result of a limit's check; that of a limit that refused says what to change.
 
     Args:
         name: of the check.
-        measured: name of the file in the vault that has all numbers.
     """
-    found = verdict_metadata(verdict, report, measured)
-    return _result(policy, partition, name, verdict.status, described_verdict(verdict, policy), found)
+    found = verdict_metadata(verdict, told.report, told.measured)
+    if verdict.status is Status.REFUSED and told.advice:
+        found["advice"] = markdown_list(told.advice)
+    said = described_verdict(verdict, policy, told.advice)
+    return _result(policy, partition, name, verdict.status, said, found)
 
 
 def _one_cause(report: GateReport) -> bool:
@@ -169,12 +195,17 @@ def _result(
     )
 
 
-def described_verdict(verdict: Verdict, policy: Policy | None = None) -> str:
-    """Say a verdict; of one that is not kept or warns also what to do, and where the numbers are."""
+def described_verdict(verdict: Verdict, policy: Policy | None = None, advice: Collection[str] = ()) -> str:
+    """Say a verdict; of one that is not kept or warns also what to do, and where the numbers are.
+
+    Args:
+        advice: on all limits that refused the release.
+    """
     said = verdict.as_text()
     if verdict.status in (Status.REFUSED, Status.WARNED):
         said += f". Next: {next_step(verdict, policy)}"
     if verdict.status is Status.REFUSED:
+        said += "".join(f" {line}" for line in advice)
         said += " What was measured: anon-pipeline vault measured POLICY --out FILE"
     return said
 

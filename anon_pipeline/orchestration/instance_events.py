@@ -4,14 +4,14 @@ The events are those of `published` without a run, so that the UI shows one hist
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import dagster as dg
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.gate import GateReport
-from anon_pipeline.orchestration.gate_checks import agreement, check_result
+from anon_pipeline.orchestration.gate_checks import Told, agreement, check_result
 from anon_pipeline.orchestration.names import GX_CHECK, check_names
 from anon_pipeline.orchestration.release_facts import links_base, published_metadata
 from anon_pipeline.orchestration.stage import stage_key
@@ -54,37 +54,43 @@ def report_release(
     """
     found = published_metadata(policy, folders, written, read_release(written.path, policy))
     with dg.DagsterInstance.get() as instance:
-        for evaluation in _evaluations(policy, partition, written.report, suite):
+        told = Told(written.report, measured_name(policy.name, partition))
+        for evaluation in _evaluations(policy, partition, told, suite):
             instance.report_runless_asset_event(evaluation)
         made = dg.AssetMaterialization(stage_key(policy, "published"), metadata=found, partition=partition)
         instance.report_runless_asset_event(made)
 
 
 def report_refusal(
-    policy: Policy, partition: str | None, report: GateReport, *, suite: "SuiteResult | None" = None
+    policy: Policy,
+    partition: str | None,
+    report: GateReport,
+    advice: Sequence[str] = (),
+    *,
+    suite: "SuiteResult | None" = None,
 ) -> None:
-    """Report what the gate said of a release that it refused: nothing was made; see `report_release`."""
+    """Report what the gate found in a release that it refused, and what to change; see `report_release`."""
+    told = Told(report, measured_name(policy.name, partition), tuple(advice))
     with dg.DagsterInstance.get() as instance:
-        for evaluation in _evaluations(policy, partition, report, suite):
+        for evaluation in _evaluations(policy, partition, told, suite):
             instance.report_runless_asset_event(evaluation)
 
 
 def _evaluations(
-    policy: Policy, partition: str | None, report: GateReport, suite: "SuiteResult | None"
+    policy: Policy, partition: str | None, told: Told, suite: "SuiteResult | None"
 ) -> Iterator[dg.AssetCheckEvaluation]:
     """Yield the check of each limit, and that of Great Expectations if it was run."""
-    names, measured = check_names(policy), measured_name(policy.name, partition)
-    for verdict in report.verdicts:
+    names = check_names(policy)
+    for verdict in told.report.verdicts:
         name = names[verdict.limit]
-        yield _evaluation(name, check_result(policy, partition, name, verdict, report, measured))
+        yield _evaluation(policy, name, check_result(policy, partition, name, verdict, told))
     if suite is not None:
-        yield _evaluation(GX_CHECK, agreement(policy, partition, report, suite))
+        yield _evaluation(policy, GX_CHECK, agreement(policy, partition, told.report, suite))
 
 
-def _evaluation(name: str, result: dg.AssetCheckResult) -> dg.AssetCheckEvaluation:
-    assert result.asset_key is not None  # noqa: S101 - results of the gate name `published`
+def _evaluation(policy: Policy, name: str, result: dg.AssetCheckResult) -> dg.AssetCheckEvaluation:
     return dg.AssetCheckEvaluation(
-        asset_key=result.asset_key,
+        asset_key=stage_key(policy, "published"),
         check_name=name,
         passed=result.passed,
         severity=result.severity,

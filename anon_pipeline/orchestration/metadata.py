@@ -1,6 +1,6 @@
 """Facts and verdicts as Dagster metadata: counts, names, digests."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import dagster as dg
@@ -76,7 +76,12 @@ def refused_by(report: GateReport, policy: Policy) -> dg.MarkdownMetadataValue:
 
 def verdict_list(report: GateReport) -> dg.MarkdownMetadataValue:
     """Return the verdicts as a Markdown list, as the operator sees them: a table would be cut off."""
-    return dg.MetadataValue.md("\n".join(_line(verdict, passed=report.passed) for verdict in report.verdicts))
+    return markdown_list(_line(verdict, passed=report.passed) for verdict in report.verdicts)
+
+
+def markdown_list(lines: Iterable[str]) -> dg.MarkdownMetadataValue:
+    """Return lines as a Markdown list."""
+    return dg.MetadataValue.md("\n".join(f"* {line}" for line in lines))
 
 
 def _line(verdict: Verdict, *, passed: bool) -> str:
@@ -85,7 +90,7 @@ def _line(verdict: Verdict, *, passed: bool) -> str:
     value = verdict.value_seen(at_hand=False) if passed else None
     measured = "" if value is None else f"{value:.6g}, "
     why = f": {verdict.reason}" if verdict.reason else ""
-    return f"* {mark} {verdict.limit} {verdict.status} ({measured}{demanded_by(verdict)}){why}"
+    return f"{mark} {verdict.limit} {verdict.status} ({measured}{demanded_by(verdict)}){why}"
 
 
 def sizes_table(sizes: Sequence[SizeBin]) -> dg.MarkdownMetadataValue:

@@ -175,6 +175,26 @@ def published_before(
         return archive.read(partition)
 
 
+def recoded_table(manager: object, originals: Staged, where: Where) -> Staged:
+    """Return the table that `k_anonymized` was made of, as it lies in the vault.
+
+    Args:
+        originals: the table of `k_anonymized`.
+        where: it belongs.
+    Raises:
+        InputError: another IO manager than ours keeps the private tables, or the table has changed since.
+    """
+    if not isinstance(manager, VaultIOManager) or originals.lineage is None:
+        raise InputError("only the vault has the table that was recoded")
+    made = originals.lineage.tables
+    stage = [*made][[*made].index("k_anonymized") - 1]
+    name = table_name(where.release, stage, partition=where.partition)
+    found = read_staged(PurePath(name), vault=manager.vault())
+    if found.lineage is None or found.lineage.tables[stage] != made[stage]:
+        raise InputError(f"{stage} has been made again since k_anonymized was made of it")
+    return found
+
+
 def location_of(manager: object, policy: Policy, folders: Locations, partition: str | None) -> Where:
     """Return where the tables of a run belong.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -82,12 +83,19 @@ def judge(  # noqa: PLR0913 - what is judged, by what, and where it belongs
     return Judged(back, data, typed, report)
 
 
-def refuse_unless_passed(report: GateReport, *, drawn: bool = False, kept: str | None = None) -> None:
+def refuse_unless_passed(
+    report: GateReport,
+    *,
+    drawn: bool = False,
+    kept: str | None = None,
+    advises: Callable[[], Sequence[str]] = tuple,
+) -> None:
     """Raise unless every limit was measured and kept.
 
     Args:
         drawn: whether noise was drawn and paid for, which another policy would be once more.
         kept: where the curator finds what was measured; None: nowhere but in the error's ``report``.
+        advises: computes what to change in the policy, if somebody asks.
     Raises:
         GateRefused: naming each limit that was not, with its bound, and not by how much.
     """
@@ -98,4 +106,5 @@ def refuse_unless_passed(report: GateReport, *, drawn: bool = False, kept: str |
         lines.append(f"({kept})")
     if drawn:
         lines.append(f"({ANOTHER_DRAW})")
-    raise GateRefused("The gate refused the release:\n" + "\n".join(lines), report, kept=kept)
+    said = "\n".join(["The gate refused the release:", *lines])
+    raise GateRefused(said, report, kept=kept, advises=advises)

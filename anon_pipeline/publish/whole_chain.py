@@ -42,6 +42,7 @@ from anon_pipeline.stages.lineage import Descent, Where
 from anon_pipeline.stages.persons import memory_key
 from anon_pipeline.stages.pipeline import run
 from anon_pipeline.stages.private import Chain, Means, Staged
+from anon_pipeline.tuning.advise import with_advice
 
 __all__ = ["Release", "anonymize", "make_release"]
 
@@ -194,7 +195,8 @@ def make_release(  # noqa: PLR0913 - two are deprecated
         What was written; its ``report`` has all numbers, since who calls this has the originals. What may be
         published of it is its ``to_json()``. The vault keeps the numbers, too, see `publish.measurements`.
     Raises:
-        InputError, InfeasibleError, GateRefused, PublishError: see the stages and `publish`.
+        InputError, InfeasibleError, PublishError: see the stages and `publish`.
+        GateRefused: see `publish`; its ``advice`` says what to change in the policy.
         PolicyError: the policy contradicts itself, see `policy.contradictions`; or it is weaker than a
             `policy.defaults.yaml` of the project accepts, see `policy.defaults_files`.
     """
@@ -222,7 +224,8 @@ def make_release(  # noqa: PLR0913 - two are deprecated
         observe(Step("gate"))
         if witness is not None:
             witness(chain, memory)
-        with private_stage("published"):
+        advising = with_advice(policy, locations, partition=partition, observe=observe)
+        with private_stage("published"), advising:
             written = publish(
                 chain.suppressed,
                 chain.k_anonymized.frame,

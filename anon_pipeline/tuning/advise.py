@@ -7,27 +7,31 @@ tuning; nothing is drawn for a release and no ε is spent. What is said names va
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import combinations, product, zip_longest
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from anon_pipeline.base.errors import (
     ANOTHER_DRAW,
     AnonPipelineError,
+    GateRefused,
     InfeasibleError,
     InputError,
     PolicyError,
     private_stage,
 )
 from anon_pipeline.base.observer import Observer, Step, ignore
+from anon_pipeline.gate import GateReport
 from anon_pipeline.limits.table import advice_on, limit_of
 from anon_pipeline.limits.verdicts import Status
 from anon_pipeline.perturb.entropy import seeded_entropy
+from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.sources import read_source
 from anon_pipeline.stages.private import Staged
 from anon_pipeline.tuning.expect import expect
 from anon_pipeline.tuning.grid import Choice, Grid, choices, policy_at
@@ -54,7 +58,7 @@ _SEED = 0  # of simulated noise, which no release ever has
 
 def advise(
     policy: Policy,
-    frame: pd.DataFrame,
+    before: Callable[[], Staged],
     refused: Sequence[str],
     *,
     hierarchies: Path,
@@ -63,7 +67,7 @@ def advise(
     """Say what to change in a policy by which the gate refused a release.
 
     Args:
-        frame: (n, columns) the same personal data.
+        before: returns the table that was recoded, see `input_to_recode`.
         refused: names of the limits that were not kept.
     Returns:
         A line each: the changes that would most likely pass, if tuning can judge a limit; the advice of each
@@ -74,7 +78,9 @@ def advise(
     found, otherwise = None, _NOTHING_NEAR
     if foreseen:
         try:
-            found = _change(policy, frame, foreseen, hierarchies, observe)
+            observe(Step("what would pass"))
+            with private_stage("advice"):
+                found = _change(_Near(policy, before(), hierarchies), foreseen)
         except AnonPipelineError:  # a bug, too, is one behind `private_stage`; an interrupt is none
             otherwise = NO_ADVICE
     lines = [f"{', '.join(foreseen)}: {found or otherwise}"] if foreseen else []
@@ -84,14 +90,38 @@ def advise(
     return [*lines, f"({ANOTHER_DRAW}; {_FREE})"] if lines else []
 
 
-def _change(
-    policy: Policy, frame: pd.DataFrame, refused: Sequence[str], hierarchies: Path, observe: Observer
-) -> str | None:
+@contextmanager
+def with_advice(
+    policy: Policy, locations: Locations, *, partition: str | None = None, observe: Observer = ignore
+) -> Iterator[None]:
+    """Let a refusal of the gate say what to change in the policy, if somebody asks: the source is read again.
+
+    Raises:
+        GateRefused: with its ``advises``.
+    """
+
+    def before() -> Staged:
+        locations.confine(policy, partition)
+        frame = read_source(policy, folder=locations.sources, partition=partition)
+        return input_to_recode(policy, frame, hierarchies=locations.hierarchies)
+
+    try:
+        yield
+    except GateRefused as error:
+        if isinstance(error.report, GateReport):
+            refused, folder = limits_refused(error.report), locations.hierarchies
+            error.advises = partial(advise, policy, before, refused, hierarchies=folder, observe=observe)
+        raise
+
+
+def limits_refused(report: GateReport) -> list[str]:
+    """Name the limits that were measured and not kept."""
+    return [verdict.limit for verdict in report.with_status(Status.REFUSED)]
+
+
+def _change(near: _Near, refused: Sequence[str]) -> str | None:
     """Name the smallest change that is expected to pass; None: there is none near the policy."""
-    observe(Step("what would pass"))
-    with private_stage("advice"):
-        near = _Near(policy, input_to_recode(policy, frame, hierarchies=hierarchies), hierarchies)
-        found = next(_passing_points(near, refused), None)
+    found = next(_passing_points(near, refused), None)
     if found is None:
         return None
     return f"{' and '.join(_differences(near.own, found.choice))}, all else as it is, is expected to pass."

@@ -120,6 +120,8 @@ def with_what_tells_others(frame: pd.DataFrame) -> pd.DataFrame:
     ward = np.arange(n) // 30
     codes = {"asthma": "J45", "flu": "J10", "gout": "M10", "none": "Z00"}
     doctors = [f"{FIRST_NAMES[i % 90]} {LAST_NAMES[i * 7 % 97]}" for i in range(260)]
+    parts = np.random.default_rng(17)
+    pay, bonus = parts.integers(20, 60, n) * 1000, parts.integers(0, 40, n) * 1000
     return frame.assign(
         height_in=(frame["height"] / 2.54).round(1),
         band=frame["age"] // 5 * 5,
@@ -128,6 +130,9 @@ def with_what_tells_others(frame: pd.DataFrame) -> pd.DataFrame:
         household=[f"H{i // 3:04d}" for i in range(n)],
         half=np.where(ward < 8, "yes", random.choice(["yes", "no"], n, p=[0.35, 0.65])),
         shoe=(frame["height"] / 4 + random.normal(0, 2.2, n)).round(),
+        pay=pay,
+        bonus=bonus,
+        total=pay + bonus,
     )
 
 

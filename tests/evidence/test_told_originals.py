@@ -112,3 +112,12 @@ def test_of_a_large_table_whole_classes_are_looked_at(
     monkeypatch.setattr(module, "_RECORDS", 1000)
     assert found(small_policy(), frame, classes) == {"height": "income"}
     assert found(small_policy(), other, classes) == {}
+
+
+def test_numbers_that_tell_a_third_one_only_together_are_named(small_policy: Small) -> None:
+    random = np.random.default_rng(5)
+    frame = table().assign(income=random.normal(150, 9, 600), note=random.normal(20, 9, 600))
+    told = frame.assign(height=frame["income"] + frame["note"])
+    assert found(small_policy(), told) == {"height": ["income", "note"]}
+    assert found(small_policy(), told.assign(height=told["height"] + random.normal(0, 9, 600))) == {}
+    assert found(small_policy(), frame) == {}

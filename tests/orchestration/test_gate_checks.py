@@ -11,12 +11,15 @@ import dagster as dg
 import pandas as pd
 import pytest
 
+from anon_pipeline import Locations, make_release
+from anon_pipeline.base.errors import GateRefused
 from anon_pipeline.gate import Status, Verdict
 from anon_pipeline.gate.great_expectations import Outcome, SuiteResult
 from anon_pipeline.orchestration.gate_checks import described_verdict
 from anon_pipeline.orchestration.names import GX_CHECK, check_page
 from anon_pipeline.publish.verify.verify import Against, verify_release
 from anon_pipeline.stages.private import STAGES
+from anon_pipeline.tuning.advise import NO_ADVICE
 
 Make = Callable[..., "Project"]  # noqa: F821 - conftest's
 
@@ -71,6 +74,39 @@ def test_a_failing_gate_leaves_published_red_and_nothing_written(
     assert said.startswith(f"* [{check}]({check_page(made.policy, check)}) (at most ")
     assert "Next: " in said
     assert check_page(made.policy, check) == f"/assets/small/published?view=checks&checkDetail={check}"
+    (red,) = (e for e in found if e.check_name == check)
+    advice = failure.metadata["advice"].value
+    assert red.metadata["advice"].value == advice and advice.startswith(f"* {check}: ")
+    assert all(line.removeprefix("* ") in red.description for line in advice.splitlines())
+
+
+def test_a_refusal_names_the_change_of_the_policy_that_passes(project: Make) -> None:
+    """In Dagster, where the vault has the table, as in Python, which reads the source again."""
+    made = project(gate={"linking_risk": 0.25}, perturb={"epsilon": 6})
+    assert made.materialize(*STAGES).success
+    with pytest.raises(GateRefused) as refused:
+        make_release(made.policy, Locations.of(made.folder, {}))
+    advice = refused.value.advice
+    (made.folder / "people.csv").unlink()
+    assert refused.value.advice == advice  # kept
+    result = made.materialize("published")
+    (red,) = (e for e in result.get_asset_check_evaluations() if e.check_name == "linking_risk")
+    assert red.metadata["advice"].value.splitlines() == [f"* {line}" for line in advice]
+    found = re.fullmatch(
+        r"linking_risk: perturb.epsilon: (\d+), all else as .* is expected to pass.", advice[0]
+    )
+    assert found is not None, advice
+    made = project(gate={"linking_risk": 0.25}, perturb={"epsilon": int(found[1])})
+    assert made.run("small_release").success
+
+
+def test_a_table_that_was_made_again_gives_no_advice(project: Make) -> None:
+    made = project(gate={"linking_risk": 0.0}, perturb={"epsilon": 40})
+    assert made.materialize(*STAGES).success
+    assert made.materialize("raw", "deidentified").success
+    result = made.materialize("published")
+    (red,) = (e for e in result.get_asset_check_evaluations() if e.check_name == "linking_risk")
+    assert NO_ADVICE in red.metadata["advice"].value
 
 
 WORTHLESS: dict[str, Any] = {

@@ -14,16 +14,19 @@ from anon_pipeline import anonymize
 from anon_pipeline.base.errors import ANOTHER_DRAW, InputError
 from anon_pipeline.limits.table import LIMITS
 from anon_pipeline.policy import Policy
+from anon_pipeline.stages.private import Staged
 from anon_pipeline.tuning import advise as advise_module
 from anon_pipeline.tuning.advise import NO_ADVICE, advise, near_choices
 from anon_pipeline.tuning.grid import Choice
+from anon_pipeline.tuning.recode_input import input_to_recode
 from tests.tuning.policies import people, policy
 
 KNOWN = [{"columns": ["weight"], "risk": 1}]  # it is released as it is: of that, only measured
 
 
 def asked(wanted: Policy, *refused: str, frame: pd.DataFrame | None = None) -> list[str]:
-    return advise(wanted, people() if frame is None else frame, refused, hierarchies=Path())
+    table = people() if frame is None else frame
+    return advise(wanted, lambda: input_to_recode(wanted, table), refused, hierarchies=Path())
 
 
 def test_every_limit_is_foreseen_or_has_advice() -> None:
@@ -121,15 +124,14 @@ def test_people_with_several_records_get_advice() -> None:
 def test_advice_that_cannot_be_computed_is_no_failure(
     error: BaseException, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(*_: object, **__: object) -> None:
+    def broken(*_: object, **__: object) -> Staged:
         raise error
 
     monkeypatch.setattr(advise_module, "expect", broken)
-    monkeypatch.setattr(advise_module, "input_to_recode", broken)
-    gate = {"linking_risk": 0.05, "attacks": {"assignment_risk": 0.001}}
-    lines = asked(policy(gate=gate), "linking_risk", "assignment_risk")
+    wanted = policy(gate={"linking_risk": 0.05, "attacks": {"assignment_risk": 0.001}})
+    lines = advise(wanted, broken, ["linking_risk", "assignment_risk"], hierarchies=Path())
     assert lines[0] == f"linking_risk: {NO_ADVICE}"
     assert lines[1].startswith("assignment_risk: ") and "CANARY" not in "\n".join(lines)
     with pytest.raises(KeyboardInterrupt):
         error = KeyboardInterrupt()
-        asked(policy(gate=gate), "linking_risk")
+        asked(wanted, "linking_risk")

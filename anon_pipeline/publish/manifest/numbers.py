@@ -100,6 +100,7 @@ METADATA: Mapping[str, Number] = {
     "gate": _ONE_BIT,
     "gate_passed": _ONE_BIT,
     "refused_by": _ONE_BIT,
+    "advice": _ADVICE,
     "file": RUN,
     "manifest": RUN,
     "report": RUN,
@@ -127,7 +128,8 @@ ELSEWHERE: Mapping[str, Number] = {
     "public report: success of attackers in people; numbers of people and records in the input": COUNTED,
     "`run`: summary of what is left: levels, declared noise, columns with one value": FILE,
     "`run`: summary of what is left: the share of the records that is released": COUNTED,
-    "`run`: advice after a refusal: the first change of ε, k, confidence that is expected to pass": _ADVICE,
+    "`run`, Dagster's failed checks, Python: advice after a refusal: the first change of ε, k, confidence "
+    "that is expected to pass": _ADVICE,
     "`bundle`: release, report, policy, versions, the ledger's events of the dataset": _AUDITED,
     "terminal, log: the stage that is running": RUN,
     "sensor on new files: when a source file was changed": RUN,

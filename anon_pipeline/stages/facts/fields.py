@@ -80,7 +80,7 @@ FIELDS: Mapping[str, Mapping[str, must.Rule]] = {
         "nodes_checked": must.count,
         "equal_distance": must.list_of(must.column),
         "sse": must.or_none(must.share),
-        "telling": must.mapping_of(must.column, must.column),
+        "telling": must.mapping_of(must.column, must.either(must.column, must.list_of(must.column))),
     },
     PerturbedFacts.stage: {
         "passed_through": must.flag,

@@ -88,7 +88,7 @@ class KAnonymizedFacts:
     suppressed_cells: in records that are released; they are at the top, whatever ``levels`` says.
     equal_distance: generalize columns without a hierarchy, whose values were taken as equally far apart.
     sse: mean squared distance of a microaggregated cell from its original, in [0, 1]; else None.
-    telling: columns whose originals a released column reveals, and that column: `evidence.told_originals`.
+    telling: columns whose originals released columns reveal, and which ones: `evidence.told_originals`.
     """
 
     stage: ClassVar[str] = "k_anonymized"
@@ -107,7 +107,7 @@ class KAnonymizedFacts:
     nodes_checked: int = field(metadata=number_field(CURATORS))
     equal_distance: tuple[str, ...] = field(default=(), metadata=number_field(POLICY))
     sse: float | None = field(default=None, metadata=number_field(CURATORS))
-    telling: dict[str, str] = field(default_factory=dict, metadata=number_field(CURATORS))
+    telling: dict[str, str | list[str]] = field(default_factory=dict, metadata=number_field(CURATORS))
 
 
 @dataclass(frozen=True, slots=True)
