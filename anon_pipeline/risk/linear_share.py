@@ -19,7 +19,7 @@ def linear_share(values: Reals, others: Reals) -> float:
     Returns:
         In [0, 1]; 0 where the column is constant, or there are fewer than `LEAST` records beyond p + 1.
     Source:
-        Theil (1961), section 6.4: R² adjusted for the number of columns.
+        Theil (1961): R² adjusted for the number of columns.
 
     >>> pay, bonus = np.arange(100.0), np.arange(100.0) ** 2 % 37
     >>> linear_share(pay + bonus, np.column_stack([pay, bonus])) > 0.999
@@ -40,5 +40,5 @@ def linear_share(values: Reals, others: Reals) -> float:
     scales = np.sqrt((centered * centered).sum(axis=0))
     told = centered / np.where(scales > 0, scales, 1.0)
     left = deviations - told @ np.linalg.lstsq(told, deviations, rcond=None)[0]
-    unexplained = float((left * left).sum()) / variance * (len(exact) - 1) / free
+    unexplained: float = float((left * left).sum()) / variance * (len(exact) - 1) / free
     return max(0.0, 1.0 - unexplained)

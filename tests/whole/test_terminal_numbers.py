@@ -15,13 +15,13 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from tests.publish.test_numbers import GATE, leaves
 
 from anon_pipeline.base.audience import Audience
 from anon_pipeline.limits.table import LIMITS
 from anon_pipeline.limits.verdicts import Verdict
 from anon_pipeline.stages.facts.audience import fact_numbers
 from tests.cli.projects import Folder
+from tests.publish.manifest.test_numbers import GATE, leaves
 
 People = Callable[..., pd.DataFrame]
 Make = Callable[..., Folder]
