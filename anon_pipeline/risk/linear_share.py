@@ -28,7 +28,7 @@ def linear_share(values: Reals, others: Reals) -> float:
     True
     """
     there = np.isfinite(values) & np.isfinite(others).all(axis=1)
-    exact, known = values[there], others[there]
+    exact, known = _scale(values[there]), _scale(others[there])
     free = len(exact) - known.shape[1] - 1
     if free < LEAST:
         return 0.0
@@ -42,3 +42,12 @@ def linear_share(values: Reals, others: Reals) -> float:
     left = deviations - told @ np.linalg.lstsq(told, deviations, rcond=None)[0]
     unexplained: float = float((left * left).sum()) / variance * (len(exact) - 1) / free
     return max(0.0, 1.0 - unexplained)
+
+
+def _scale(numbers: Reals) -> Reals:
+    """Divide each column by its largest size, so that no square overflows; R² does not depend on it."""
+    if not len(numbers):
+        return numbers
+    largest = np.abs(numbers).max(axis=0)
+    scaled: Reals = numbers / np.where(largest > 0, largest, 1.0)
+    return scaled

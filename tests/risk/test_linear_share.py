@@ -39,3 +39,12 @@ def test_of_few_records_nothing_is_said() -> None:
     others = np.column_stack([values, values**2])
     assert linear_share(values, others) > 0.999
     assert linear_share(values[:-1], others[:-1]) == 0
+
+
+@pytest.mark.parametrize("largest", [1e200, 1.7e308])
+def test_the_largest_numbers_overflow_nothing(largest: float) -> None:
+    random = np.random.default_rng(3)
+    shares, bonus = random.uniform(-1, 1, 200), random.normal(size=200)
+    others = np.column_stack([shares * largest, bonus])
+    assert linear_share(shares * largest, others) > 0.999999
+    assert linear_share(random.normal(size=200), others) < 0.1
