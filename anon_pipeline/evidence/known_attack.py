@@ -20,10 +20,11 @@ from anon_pipeline.base.order import rank_values
 from anon_pipeline.encode.grids import grid_units
 from anon_pipeline.evidence.attackers import noise_law
 from anon_pipeline.evidence.evidence import Evidence
-from anon_pipeline.evidence.expectation import DrawingTable, Expectation, drawing_table
+from anon_pipeline.evidence.expectation import Expectation
 from anon_pipeline.evidence.known_categories import category_laws, codes_of, draw_codes
 from anon_pipeline.evidence.known_people import DRAWS, PeopleAttack, Shown, in_order, people_attack
 from anon_pipeline.evidence.measures import require_originals
+from anon_pipeline.evidence.simulated_releases import DrawingTable, drawing_table
 from anon_pipeline.evidence.value_order import value_ranks
 from anon_pipeline.perturb.grid import quantize
 from anon_pipeline.policy.model import Policy
