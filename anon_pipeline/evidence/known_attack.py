@@ -1,4 +1,4 @@
-"""What an attacker links who also knows values that are released as they are: the mean over the noise.
+"""What an attacker who also knows values that are released as they are links: the mean over the noise.
 
 The releases that the noise could have made are drawn once, and serve all sets of known columns. What costs
 much is bounded: of large cells that no noise lets be distinguished a bound stands in, of others a sample.

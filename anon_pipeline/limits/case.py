@@ -88,7 +88,7 @@ class Case:
 
     @cached_property
     def population_risk(self) -> PopulationRisk:
-        """What an attacker learns who knows the population; computed once for all limits on it.
+        """What an attacker who knows the population learns; computed once for all limits on it.
 
         Raises:
             InputError: there is no population.

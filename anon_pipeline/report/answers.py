@@ -89,14 +89,15 @@ def _answer_singling_out(
     short = f"Not by {names}" + (f", but by {', '.join(exact)}" if exact else "")
     if policy.noisy:
         short += (
-            f". Who also knows the exact {', '.join(policy.noisy)}, released with noise, finds as many "
-            "records as can be linked (see linkability)"
+            f". An attacker who also knows the exact {', '.join(policy.noisy)}, released with noise, finds "
+            "as many records as can be linked (see linkability)"
         )
     one_value = (
         "Of {:,} different values of {}, {:,} occur once: anyone who knows such a value can find the record."
     )
     lines = (
-        f"Who knows {names} picks the right record with a chance of at most {found[0].share:.4f}.",
+        f"An attacker who knows {names} picks the right record with a chance of at most "
+        f"{found[0].share:.4f}.",
         *_judgments(policy, gate, "singling out", internal),
         *(one_value.format(c.distinct, c.column, c.alone) for c in alone),
         *(
@@ -130,8 +131,8 @@ def _linkable(policy: Policy, gate: GateReport, found: Sequence[Attack], interna
     lines = list(_judgments(policy, gate, "linkability", internal))
     if unlimited:
         lines.append(
-            f"Who knows the exact {', '.join(policy.perturbed)} of a person may find the record by them: no "
-            f"limit bounds how often."
+            f"An attacker who knows the exact {', '.join(policy.perturbed)} of a person may find the record "
+            "by them: no limit bounds how often."
         )
     if not policy.perturbed:
         lines.append("No column with numbers has noise: records are linked by their classes and by values.")
@@ -178,12 +179,12 @@ def _answer_inference(policy: Policy, gate: GateReport, plain: Sequence[Plain], 
 
 
 def _presence(plain: Sequence[Plain]) -> str:
-    """Say what who knows that a person is in the table knows by that alone."""
+    """Say what anyone learns from knowing that a person is in the table."""
     shared = [column.column for column in plain if column.shared]
     values = f", and the one value of {', '.join(shared)} that all have" if shared else ""
     return (
-        f"Nothing measures whether somebody is in the table. Who knows that a person is learns what all "
-        f"in it share: what the table is about{values}."
+        f"Nothing measures whether somebody is in the table. Anyone who knows that a person is in it "
+        f"learns what all people in it share: what the table is about{values}."
     )
 
 

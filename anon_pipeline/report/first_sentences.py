@@ -97,18 +97,19 @@ def _attackers(
     first, names = found[0], ", ".join(policy.generalized)
     fit = max(round(1 / first.share), 1)
     yield (
-        f"Who knows {names} of a person in it finds at least {fit:,} {first.noun} that fit, and picks the "
-        f"right one with a chance of at most 1 in {fit:,}. The policy demands at least {policy.gate_k}."
+        f"An attacker who knows {names} of a person in it finds at least {fit:,} {first.noun} that fit, "
+        f"and picks the right one with a chance of at most 1 in {fit:,}. The policy demands at "
+        f"least {policy.gate_k}."
     )
     if policy.perturbed:
         yield linked_sentence(policy, gate, found)
     if (worst := by_values(found)) is not None:
-        yield f"Who knows {worst.knows} finds {worst.many}."
+        yield f"An attacker who knows {worst.knows} finds {worst.many}."
     if alone := [column for column in plain if column.alone]:
         most = max(alone, key=lambda column: column.alone)
         yield (
-            f"Who knows {most.column}, which is released as it is, finds the only record with that value in "
-            f"{most.alone:,} cases."
+            f"An attacker who knows {most.column}, which is released as it is, finds the only record with "
+            f"that value in {most.alone:,} cases."
         )
 
 

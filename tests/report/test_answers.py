@@ -38,7 +38,7 @@ def test_what_is_open_is_said_to_be_open(small_policy: Small, small_people: Peop
     assert linked.short == "Not limited"
     assert "height" in " ".join(linked.lines)
     assert inferred.short.startswith("Nothing limits what a class reveals about income, illness")
-    assert inferred.lines[-1].endswith("what all in it share: what the table is about.")
+    assert inferred.lines[-1].endswith("what all people in it share: what the table is about.")
     assert any("no limit says how many records he finds" in line for line in found.sentences[2][1])
 
 
@@ -68,7 +68,7 @@ def test_what_is_limited_is_said_to_be_limited(
     )
     assert linked.open == (worst.share > 0.8)
     assert linked.short.endswith("released unchanged") == linked.open
-    assert f"Who knows {worst.knows} finds {worst.many}." in found.sentences[2][1]
+    assert f"An attacker who knows {worst.knows} finds {worst.many}." in found.sentences[2][1]
     assert inferred.short == "Limited"
     assert any("t_closeness.illness: at most 0.9, passed" in line for line in inferred.lines)
     assert any(re.search(r"k: at least 3, measured \d+", line) for line in singled.lines)
