@@ -10,7 +10,7 @@ from anon_pipeline.limits import usual
 from anon_pipeline.limits.known_columns import name_of, usual_columns
 from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit, unit_of
 from anon_pipeline.limits.traits import Forecast, Judged, Published, Words
-from anon_pipeline.limits.usefulness import ERROR, HIDDEN, LOSS, RELEASED
+from anon_pipeline.limits.usefulness import CLIPPED_SHARE, ERROR, HIDDEN, LOSS, RELEASED
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy.contradictions import LARGE_EPSILON, linking_bounds
 from anon_pipeline.policy.model import Policy
@@ -156,6 +156,14 @@ def _by_usefulness(policy: Policy) -> Iterator[tuple[str, str]]:
             f"{100 * (1 - own.released):g} % of the {unit_of(policy)} may be missing (usual: "
             f"{100 * (1 - RELEASED):g} %)",
         )
+
+    for name, share in own.clipped.items():
+        if share > CLIPPED_SHARE:
+            yield (
+                f"{key}.clipped.{name}",
+                f"{100 * share:g} % of the values of {name} may be replaced by its bounds (usual: "
+                f"{100 * CLIPPED_SHARE:g} %)",
+            )
 
 
 def _by_acknowledgement(policy: Policy) -> Iterator[tuple[str, str]]:

@@ -34,9 +34,9 @@ class Advised:
     since: int = 0
 
 
-GENERATION = 2
+GENERATION = 3
 """Of advice: 1 since told_originals, rare_texts, repeated_noise, and accepted bounds that demand nothing;
-2 since `perturb.delta` is one of these."""
+2 since `perturb.delta` is one of these; 3 since utility_clipped."""
 
 
 _SOURCES: Mapping[Need, Source] = {

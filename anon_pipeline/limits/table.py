@@ -52,6 +52,7 @@ from anon_pipeline.limits.sizes import (
 )
 from anon_pipeline.limits.structure import CONTRACT, ORIGIN, REPEATED_PEOPLE, K
 from anon_pipeline.limits.usefulness import (
+    CLIPPED,
     FULLY_GENERALIZED,
     INFORMATION_LOSS,
     RELATIVE_ERROR,
@@ -102,6 +103,7 @@ _OWN = (
     RELATIVE_ERROR,
     FULLY_GENERALIZED,
     SHARE_RELEASED,
+    CLIPPED,
     REPEATED_PEOPLE,
     ACCEPTED,
 )

@@ -29,6 +29,9 @@ HIDDEN = 0
 RELEASED = 0.8
 """Share of the input below which a release has a warning."""
 
+CLIPPED_SHARE = 0.25
+"""Share of a column's values beyond its public bounds, from which on a release has a warning."""
+
 _MORE = "use fewer quasi-identifiers, hierarchies with more levels, or a recoder of ranges"
 _FINER = f"{_MORE}; or take a smaller k."
 
@@ -45,6 +48,20 @@ def _or_advised(wanted: Any, default: float) -> Any:
 def _errors(policy: Policy) -> Demanded:
     own: Mapping[str, float] = policy.gate.utility.relative_error
     return {name: _or_advised(own.get(name), ERROR) for name in sorted(policy.perturbed)}
+
+
+def _share_demands(policy: Policy) -> Demanded:
+    own: Mapping[str, float] = policy.gate.utility.clipped
+    return {
+        name: own[name] if name in own else Advised(CLIPPED_SHARE, since=3) for name in policy.public_bounds
+    }
+
+
+def _clipped_share(case: Case, demand: Demand) -> float:
+    """Return what was counted before the bounds were applied; the facts are judged by `origin`."""
+    if case.facts is None:
+        raise InputError("needs the facts of the stages")
+    return float(case.facts["deidentified"]["clipped"][demand.of])
 
 
 def _information_loss(case: Case, demand: Demand) -> float:
@@ -111,4 +128,17 @@ SHARE_RELEASED = Limit(
     advisable=True,
     usefulness="noise",
     forecast=Forecast(value=lambda expected, policy: 1.0 - expected.suppression_judged),
+)
+CLIPPED = Limit(
+    "utility_clipped",
+    Words(
+        "At most this share of the values of {} lies beyond its public bounds.",
+        advice="widen the bounds (input_bounds, output_bounds, bottom, top), by general knowledge and not by "
+        "the data. Or accept a larger share in gate.utility.clipped.",
+    ),
+    Judged(measure=_clipped_share, needs=("originals",)),
+    demanded=_share_demands,
+    advisable=True,
+    usefulness="recoding",
+    expectation="",
 )

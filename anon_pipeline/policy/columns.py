@@ -28,6 +28,7 @@ __all__ = [
     "Perturb",
     "PerturbCategories",
     "Sensitive",
+    "bounds_of",
     "columns_of",
 ]
 
@@ -182,6 +183,25 @@ Column = Annotated[
     ],
     BeforeValidator(_require_mapping),
 ]
+
+
+def bounds_of(column: Any) -> tuple[float, float] | None:
+    """Return the lowest and the highest number that a column can have in the release; None: it is unbounded.
+
+    Numbers of a perturb column are clipped before the noise, after it, or both: the narrower bound counts.
+    """
+    if isinstance(column, Perturb):
+        given = [bounds for bounds in (column.input_bounds, column.output_bounds) if bounds is not None]
+    elif isinstance(column, Coarsened) and (column.bottom is not None or column.top is not None):
+        given = [
+            (
+                -math.inf if column.bottom is None else column.bottom,
+                math.inf if column.top is None else column.top,
+            )
+        ]
+    else:
+        given = []
+    return (max(low for low, _ in given), min(high for _, high in given)) if given else None
 
 
 def columns_of(columns: Mapping[str, Any], model: type[BaseModel]) -> list[str]:

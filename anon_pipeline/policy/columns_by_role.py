@@ -16,6 +16,7 @@ from anon_pipeline.policy.columns import (
     Perturb,
     PerturbCategories,
     Sensitive,
+    bounds_of,
 )
 from anon_pipeline.policy.frozen_mapping import Keyed
 
@@ -76,6 +77,12 @@ class ColumnsByRole:
             for name, column in self.columns.items()
             if isinstance(column, Coarsened) and column.coarse
         }
+
+    @property
+    def public_bounds(self) -> dict[str, tuple[float, float]]:
+        """Lowest and highest number of each bounded column in the release, in the policy's order."""
+        found = {name: bounds_of(column) for name, column in self.columns.items()}
+        return {name: bounds for name, bounds in found.items() if bounds is not None}
 
     @property
     def unchanged(self) -> list[str]:

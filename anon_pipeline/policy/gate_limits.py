@@ -1,4 +1,4 @@
-"""The section ``gate``: the limits that the release must keep, but those on attacks; what it may lose.
+"""The section ``gate``: the limits that the release must keep, but those on attacks.
 
 Limits on attacks are in `policy.attacks`.
 """
@@ -13,14 +13,14 @@ from pydantic import Field
 from anon_pipeline.catalog.entries import LimitKey
 from anon_pipeline.catalog.plugins import table_of
 from anon_pipeline.policy.attacks import Attacks
-from anon_pipeline.policy.columns import Perturb, columns_of
-from anon_pipeline.policy.fields import Positive, Real, Share, Strict, Whole
+from anon_pipeline.policy.fields import Real, Share, Strict, Whole
 from anon_pipeline.policy.frozen_mapping import FrozenMapping, Keyed
 from anon_pipeline.policy.marks import AFTER, LATER, NEEDS_NOISE, SHOWN, BeforeMaking, Fits, Later, Names
 from anon_pipeline.policy.plugin_keys import with_keys
 from anon_pipeline.policy.protection import JUDGED, LESS, by_rank
 from anon_pipeline.policy.recoding import LDiversity
 from anon_pipeline.policy.safe_harbor_terms import SafeHarborTerms, unused_terms
+from anon_pipeline.policy.usefulness_bounds import Usefulness
 
 _CONTRADICTIONS = "anon_pipeline.policy.contradictions"
 
@@ -41,35 +41,6 @@ def _at_most_k(wanted: int | None, sections: Mapping[str, Any]) -> Iterator[str]
     k = gate.k or (None if recoding is None else recoding.k)
     if wanted is not None and k is not None and wanted > k:
         yield f"must be at most the gate's k of {k}, got {wanted}"
-
-
-def _with_numbers(wanted: Mapping[str, float], sections: Mapping[str, Any]) -> Iterator[str]:
-    if wrong := sorted(set(wanted) - set(columns_of(sections["columns"], Perturb))):
-        yield f"must name columns with the role perturb and numbers, got {', '.join(wrong)}"
-
-
-class Usefulness(Strict):
-    """What a release may lose. What is not set has a default, beyond which a release has a warning."""
-
-    information_loss: Annotated[Share | None, SHOWN, AFTER] = Field(
-        None,
-        description="Largest information loss of the recoding, by anonymize.loss. Default: a warning "
-        "beyond 0.8.",
-    )
-    relative_error: Annotated[Keyed[Positive], SHOWN, AFTER, Fits(_with_numbers, "every column")] = Field(
-        default_factory=FrozenMapping,
-        description="Perturb column with numbers → largest expected error, as a multiple of the value, on "
-        "average. Default for each: a warning beyond 1.",
-    )
-    fully_generalized: Annotated[Whole | None, SHOWN, AFTER] = Field(
-        None,
-        ge=0,
-        description="Most quasi-identifiers that have one value in the whole release. Default: a warning "
-        "from the first on.",
-    )
-    released: Annotated[Share | None, SHOWN, AFTER] = Field(
-        None, description="Least share of the input that is released. Default: a warning below 0.8."
-    )
 
 
 class Gate(Strict):

@@ -17,7 +17,7 @@ from anon_pipeline.catalog.releases import DEFAULT_RELEASE_FORMAT
 from anon_pipeline.policy.columns import Perturb, PerturbCategories, columns_of
 from anon_pipeline.policy.deliver import Deliver
 from anon_pipeline.policy.fields import LocalPath, Real, Strict, Whole
-from anon_pipeline.policy.gate_limits import LIMIT_KEYS, Gate, Usefulness
+from anon_pipeline.policy.gate_limits import LIMIT_KEYS, Gate
 from anon_pipeline.policy.kind_names import Mechanism, PartitionName, ReleaseFormat
 from anon_pipeline.policy.marks import (
     AFTER,
@@ -38,6 +38,7 @@ from anon_pipeline.policy.protection import (
     SOONER,
     by_rank,
 )
+from anon_pipeline.policy.usefulness_bounds import Usefulness
 
 __all__ = [
     "LIMIT_KEYS",

@@ -112,6 +112,7 @@ def noise_in_words(policy: Policy) -> Iterator[tuple[str, str]]:
         said = f"with noise ({mechanism.words}), " + (
             "which promises nothing" if mechanism.promises == "nothing" else f"ε = {own[name]:g}"
         )
+        said += "" if noise.delta is None else f", δ = {float(noise.delta):g}"
         yield name, said + _scale(noise, column.resolution, column.unit)
     for name, categories in policy.categorical.items():
         released = CATEGORY_MECHANISMS[categories.mechanism].released

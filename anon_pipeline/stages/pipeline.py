@@ -27,6 +27,7 @@ from anon_pipeline.encode.codes import (
     mark_incomplete,
 )
 from anon_pipeline.encode.noise import draw_noise
+from anon_pipeline.evidence.clipped_values import clipped_shares
 from anon_pipeline.evidence.evidence import evidence_from, people_in
 from anon_pipeline.evidence.identifier_values import held_identifiers
 from anon_pipeline.evidence.listing_labels import listing_labels
@@ -98,8 +99,8 @@ def deidentified(policy: Policy, before: Staged, *, key: bytes | None, hierarchi
     What is released without noise becomes as coarse as the policy says, before anything is measured on it.
     With ``person`` and ``rows_per_person``, records of a person beyond so many are left out.
     """
-    facts = DeidentifiedFacts(**identifier_facts(policy))
-    without = deidentify(before.frame, policy, key=key)
+    facts, accepted = DeidentifiedFacts(**identifier_facts(policy)), before.frame
+    without = deidentify(accepted, policy, key=key)
     try:
         after = coarsen(without, policy, hierarchies=hierarchies)
     except InputError as error:
@@ -117,7 +118,10 @@ def deidentified(policy: Policy, before: Staged, *, key: bytes | None, hierarchi
         kept = bounded_rows(before.frame.drop(columns=[RECORD]), people, most=policy.rows_per_person, key=key)
         after = after[kept].reset_index(drop=True)
         facts = replace(facts, people=people.nunique(), excess_records=int((~kept).sum()))
-    facts = replace(facts, following=following_columns(after, policy))
+        accepted = accepted[kept]
+    facts = replace(
+        facts, following=following_columns(after, policy), clipped=clipped_shares(accepted, policy)
+    )
     return stage_result(policy, before, after, facts)
 
 

@@ -21,7 +21,7 @@ INSENSITIVE = {"role": "insensitive", "distance": None}
 
 
 def entry(columns: list[str], share: float, until: str = "2027-01-01") -> dict[str, Any]:
-    named = {"who": "Data office", "why": "asked for", "when": "2026-01-01", "until": until}
+    named = {"who": "Data office", "why": "readers asked for it", "when": "2026-01-01", "until": until}
     return {"columns": columns, "share": share, **named}
 
 

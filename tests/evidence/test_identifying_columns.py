@@ -18,7 +18,7 @@ from anon_pipeline.evidence.identifying_columns import allowed_share, identifyin
 Small = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]
 TODAY = date(2026, 6, 1)
-ONE = {"share": 0.5, "who": "Ann", "when": "2026-01-01", "why": "known", "until": "2026-12-31"}
+ONE = {"share": 0.5, "who": "Ann", "when": "2026-01-01", "why": "known to all", "until": "2026-12-31"}
 SHOES = {"columns": {"shoe": {"role": "insensitive"}, "hat": {"role": "insensitive"}}}
 
 
@@ -111,7 +111,7 @@ def test_an_acknowledgement_lapses(small_policy: Small, people: pd.DataFrame) ->
 def test_the_share_of_columns_is_the_largest_that_is_acknowledged_on_a_day_and_else_the_limit_s(
     small_policy: Small,
 ) -> None:
-    entry = {"columns": ["a", "b", "c"], "share": 0.3, "who": "DPO", "why": "flags"}
+    entry = {"columns": ["a", "b", "c"], "share": 0.3, "who": "DPO", "why": "flags of the form"}
     terms = [{**entry, "when": "2026-01-01", "until": "2026-06-30"}, {**entry, "share": 0.2} | _LATER]
     columns = {name: {"role": "insensitive"} for name in "abcd"}
     policy = small_policy(columns=columns, acknowledged=terms, gate={"released_identifiers": 0.04})

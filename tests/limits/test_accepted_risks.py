@@ -79,6 +79,11 @@ def usefulness(**bounds: Any) -> dict[str, Any]:
         (usefulness(relative_error={"height": 20}), "gate.utility.relative_error.height", "by 20 times its"),
         (usefulness(fully_generalized=1), "gate.utility.fully_generalized", "of 1 quasi-identifiers"),
         (usefulness(released=0.5), "gate.utility.released", "50 % of the records may be missing"),
+        (
+            {"columns": {"income": {"top": 90_000}}, **usefulness(clipped={"income": 0.6})},
+            "gate.utility.clipped.income",
+            r"60 % of the values of income may be replaced by its bounds \(usual: 25 %\)",
+        ),
         ({"acknowledged": acknowledged("note")}, "acknowledged.note", "Data office answers for it until"),
         (
             {"columns": {"note": {"role": "insensitive", "allow": {"telephone": "hotlines"}}}},
@@ -104,6 +109,7 @@ def test_what_goes_beyond_the_usual_is_named(
         known(["note"], 0.1),
         {"gate": {"attacks": {"homogeneity": {"illness": 0.05}}}},
         usefulness(information_loss=0.8, relative_error={"height": 1}, fully_generalized=0, released=0.8),
+        {"columns": {"income": {"top": 90_000}}, **usefulness(clipped={"income": 0.25})},
         {"gate": {"t_closeness": {"illness": 0.9}}},
     ],
 )

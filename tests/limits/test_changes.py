@@ -32,6 +32,7 @@ UTILITY = {
     "relative_error": {"height": 0.5},
     "fully_generalized": 1,
     "released": 0.5,
+    "clipped": {"income": 0.5},
 }
 GATE: dict[str, Any] = {
     **{"k": 3, "linking_risk": 0.1, "suppression": 0.1, "confidence_k": 3},
@@ -57,7 +58,10 @@ SENSES = {
 WHOLE = {"k", "confidence_k", "cross_release_k", "l"}
 SHARES = st.floats(0.01, 1)
 KEY = {"record_key": "person", "deidentify": {"key_env": "KEY"}}
-FULL = merged(SMALL, {"gate": GATE, **KEY, "perturb": {"epsilon": 2}, "anonymize": {"recoder": "ola"}})
+BOUNDED = {"columns": {"income": {"top": 90_000}}}
+FULL = merged(
+    merged(SMALL, BOUNDED), {"gate": GATE, **KEY, "perturb": {"epsilon": 2}, "anonymize": {"recoder": "ola"}}
+)
 
 
 def full(**gate: Any) -> Policy:

@@ -58,7 +58,7 @@ def test_an_acknowledgement_holds_on_the_day_of_the_gate(
         "share": 1,
         "who": "Ann",
         "when": "2026-01-01",
-        "why": "known",
+        "why": "known to all",
         "until": "2026-12-31",
     }
     policy = small_policy(columns={"shoe": {"role": "insensitive"}}, acknowledged=[known])

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from anon_pipeline import anonymize
-from anon_pipeline.base.errors import GateRefused, PolicyError
-from anon_pipeline.limits.table import demands
-from anon_pipeline.limits.usefulness import ERROR, HIDDEN, LOSS, RELEASED
+from anon_pipeline.base.errors import GateRefused
+from anon_pipeline.limits.table import demands, limits_of
+from anon_pipeline.limits.usefulness import CLIPPED_SHARE, ERROR, HIDDEN, LOSS, RELEASED
 from anon_pipeline.limits.verdicts import Status
 from anon_pipeline.policy import Policy
 
@@ -42,14 +42,6 @@ def test_what_is_set_must_be_kept(small_policy: Small) -> None:
     assert list(wanted.values()) == [(0.9, False), (2.0, False), (1, False), (0.5, False)]
 
 
-@pytest.mark.parametrize("wrong", [{"income": 1}, {"nobody": 1}, {"height": 0}, {"height": True}])
-def test_an_error_is_limited_of_perturb_columns_with_numbers(
-    small_policy: Small, wrong: dict[str, Any]
-) -> None:
-    with pytest.raises(PolicyError, match="relative_error"):
-        small_policy(gate={"utility": {"relative_error": wrong}})
-
-
 def test_one_class_of_everybody_warns_or_is_refused(small_policy: Small, small_people: People) -> None:
     """It keeps every limit on safety, and says nothing: measured on 0.1.0, passed without a word."""
     one = {"columns": {"age": {"hierarchy": {"intervals": None, "suppress": True}}}, "anonymize": {"k": 100}}
@@ -65,3 +57,66 @@ def test_one_class_of_everybody_warns_or_is_refused(small_policy: Small, small_p
     limited = small_policy(gate={"k": 100, "utility": {"fully_generalized": 1}}, **one)
     with pytest.raises(GateRefused, match=r"utility_fully_generalized \(at most 1\) refused"):
         _ = anonymize(limited, small_people()).frame
+
+
+TOP = {"columns": {"income": {"top": 28_000}}}
+DECLARED = {"columns": {"height": {"sensitivity": "declared", "input_bounds": [150, 165]}}}
+OUTPUT = {"columns": {"height": {"output_bounds": [150, 165]}}}
+
+
+@pytest.mark.parametrize(
+    ("bounds", "column", "beyond"),
+    [
+        (TOP, "income", lambda people: people["income"] > 28_000),
+        (DECLARED, "height", lambda people: ~people["height"].between(150, 165)),
+        (OUTPUT, "height", lambda people: ~people["height"].between(150, 165)),
+    ],
+)
+def test_bounds_that_cut_off_much_of_a_column_warn(
+    small_policy: Small,
+    small_people: People,
+    bounds: dict[str, Any],
+    column: str,
+    beyond: Callable[[pd.DataFrame], pd.Series],
+) -> None:
+    """It keeps every limit on safety, and passed without a word before this limit."""
+    people = small_people()
+    share = float(beyond(people).mean())
+    assert share > 2 * CLIPPED_SHARE
+    found = {v.limit: v for v in anonymize(small_policy(**bounds), people).report.verdicts}
+    verdict = found[f"utility_clipped.{column}"]
+    assert (verdict.status, verdict.value, verdict.bound) == (Status.WARNED, share, CLIPPED_SHARE)
+    assert "value" not in {key for key, value in verdict.to_json().items() if value is not None}
+
+
+def test_bounds_that_cut_off_little_pass_and_what_the_policy_sets_must_be_kept(
+    small_policy: Small, small_people: People
+) -> None:
+    wide = {"columns": {"income": {"top": 100_000}}}
+    found = {v.limit: v.status for v in anonymize(small_policy(**wide), small_people()).report.verdicts}
+    assert found["utility_clipped.income"] is Status.PASSED
+    set_ = small_policy(gate={"utility": {"clipped": {"income": 0.5}}}, **TOP)
+    with pytest.raises(GateRefused, match=r"utility_clipped.income \(at most 0.5\) refused"):
+        _ = anonymize(set_, small_people()).frame
+
+
+def test_the_share_is_of_the_records_that_a_person_may_have(
+    small_policy: Small, small_people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Records beyond rows_per_person are left out before anything is released, and do not count."""
+    one, three = small_people(60, seed=1), small_people(60, seed=2)
+    three["person"] = "other " + three["person"]
+    one["income"], three["income"] = 20_000, 40_000
+    people = pd.concat([one, *[three] * 3], ignore_index=True)
+    counted = {"person": "person", "rows_per_person": 1, "deidentify": {"key_env": "KEY"}}
+    monkeypatch.setenv("KEY", "0123456789abcdef")
+    facts = anonymize(small_policy(**TOP, **counted), people).facts["deidentified"]
+    assert facts["excess_records"] == 120
+    assert facts["clipped"] == {"income": 0.5}  # 0.75 of all records
+
+
+def test_releases_of_before_verify_without_it_and_digests_stay(small_policy: Small) -> None:
+    policy = small_policy(**TOP)
+    assert "utility_clipped.income" in limits_of(policy)
+    assert "utility_clipped.income" not in limits_of(policy, until=2)
+    assert "clipped" not in policy.model_dump()["gate"]["utility"]

@@ -10,6 +10,8 @@ import pytest
 
 from anon_pipeline import Policy
 from anon_pipeline.base.errors import PolicyError
+from anon_pipeline.policy import policy_from
+from tests.conftest import SMALL, merged
 
 Small = Callable[..., Policy]
 ONE = {
@@ -46,7 +48,7 @@ def test_it_holds_for_its_columns_and_for_some_of_them_in_its_time(small_policy:
         ({"columns": ["person"]}, "a single column must .* got person"),
         ({"columns": ["note", "income"]}, "got income in note, income"),
         ({"columns": ["note", "gone"]}, "lapses when its columns change"),
-        ({"who": " "}, "who and why must be given"),
+        ({"who": " "}, r"acknowledged\.0: who must name a person or an office"),
         ({"until": "2025-12-31"}, "at most two years after when, not before"),
         ({"until": "2028-01-03"}, "at most two years"),
         ({"share": 0}, "must be above 0"),
@@ -57,6 +59,55 @@ def test_it_holds_for_its_columns_and_for_some_of_them_in_its_time(small_policy:
 def test_what_is_no_acknowledgement_is_refused(small_policy: Small, changes: Any, said: str) -> None:
     with pytest.raises(PolicyError, match=said):
         with_acknowledged(small_policy, **changes)
+
+
+NOTHING = [
+    "-",
+    "--",
+    "n/a",
+    "N.A.",
+    "none",
+    "TBD",
+    "todo",
+    "x",
+    "xxx",
+    "?",
+    "12",
+    "not applicable",
+    "to be done",
+]
+
+
+@pytest.mark.parametrize("text", NOTHING)
+def test_texts_that_say_nothing_are_refused(small_policy: Small, text: str) -> None:
+    with pytest.raises(PolicyError) as who:
+        with_acknowledged(small_policy, who=text)
+    assert "acknowledged.0: who must name a person or an office" in str(who.value)
+    assert "why" not in str(who.value)
+    for why in (text, " ".join([text] * 10)):
+        with pytest.raises(PolicyError, match=r"acknowledged\.0: why must give the reason"):
+            with_acknowledged(small_policy, why=why)
+
+
+@pytest.mark.parametrize("why", ["register", "known", "so wanted", "Registerauszug", "because", "a b c d e"])
+def test_a_reason_has_two_words_and_ten_characters(small_policy: Small, why: str) -> None:
+    with pytest.raises(PolicyError, match="in at least two words and ten characters"):
+        with_acknowledged(small_policy, why=why)
+
+
+@pytest.mark.parametrize("who", ["DPO", "Bo", "A. B.", "Åsa", "李明", "Data office, 3rd floor"])
+@pytest.mark.parametrize(
+    "why", ["public register", "we always did", "im öffentlichen Register", "公開名簿に掲載されている"]
+)
+def test_names_and_reasons_are_accepted_in_any_script(small_policy: Small, who: str, why: str) -> None:
+    [one] = with_acknowledged(small_policy, who=who, why=why).acknowledged
+    assert (one.who, one.why) == (who, why)
+
+
+def test_a_release_that_is_out_can_still_be_verified_by_such_a_policy() -> None:
+    section = {"columns": SHOE, **KEY, "acknowledged": [{**ONE, "who": "-", "why": "-"}]}
+    [one] = policy_from(merged(SMALL, section), retired=True).acknowledged
+    assert (one.who, one.why) == ("-", "-")
 
 
 def test_a_hash_is_acknowledged_by_itself_and_nothing_of_it_decides_the_tables(small_policy: Small) -> None:

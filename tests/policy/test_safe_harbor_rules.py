@@ -24,7 +24,7 @@ def test_a_released_hash_makes_nothing(small_policy: Small) -> None:
 
 
 def test_nobody_can_answer_for_a_column_that_tells_people_apart(small_policy: Small) -> None:
-    known = {"columns": ["note"], "share": 1, "who": "Ann", "when": "2026-01-01", "why": "x"}
+    known = {"columns": ["note"], "share": 1, "who": "Ann", "when": "2026-01-01", "why": "public register"}
     policy = small_policy(gate=ON, acknowledged=[{**known, "until": "2026-12-31"}])
     assert [line.partition(":")[0] for line in unsafe_by_policy(policy)] == ["note"]
 

@@ -74,6 +74,10 @@ def test_noise_has_its_scale_only_where_bounds_are_declared(small_policy: Small)
     assert dict(noise_in_words(small_policy(columns={"height": declared}))) == {
         "height": "with noise (discrete Laplace), ε = 2, scale 30 cm"
     }
+    gaussian = small_policy(perturb={"mechanism": "discrete_gaussian", "delta": 1e-6})
+    assert dict(noise_in_words(gaussian)) == {
+        "height": "with noise (discrete Gaussian), ε = 2, δ = 1e-06, scaled to the class"
+    }
     smokes = {"role": "perturb", "mechanism": "randomized_response", "values": [0, 1]}
     said = dict(noise_in_words(small_policy(columns={"smokes": smokes})))
     assert said["smokes"].startswith("released as a value of a public list")

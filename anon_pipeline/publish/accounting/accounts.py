@@ -22,7 +22,7 @@ def describe_cost(
     Args:
         refused: whether the gate refused it: its noise is then used again.
     Returns:
-        One line; None without noise or without a ledger.
+        One line, with δ if the noise has one, which no ledger adds up; None without noise or a ledger.
     Raises:
         InputError: the ledger cannot be read.
     """
@@ -32,7 +32,9 @@ def describe_cost(
     asked, parts = booked.asked, list[str]()
     fresh = policy.perturb is not None and policy.perturb.republish == "fresh"
     if fresh:  # sticky noise may have cost less
-        parts.append(f"ε = {asked.epsilon} is booked")
+        delta = None if policy.perturb is None else policy.perturb.delta
+        also = "" if delta is None else f", and δ = {delta:g} comes with it (each release adds its own)"
+        parts.append(f"ε = {asked.epsilon} is booked{also}")
     if asked.budget is not None:
         spent, limit = _sum_spent(booked.ledger, asked, asked.budget), exact_fraction(asked.budget.epsilon)
         left = exact_text(max(limit - spent, Fraction(0)))

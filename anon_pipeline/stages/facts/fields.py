@@ -63,6 +63,7 @@ FIELDS: Mapping[str, Mapping[str, must.Rule]] = {
         "following": must.list_of(must.column),
         "holding": must.mapping_of(must.column, must.column),
         "listing": must.list_of(must.column),
+        "clipped": must.mapping_of(must.column, must.share),
     },
     KAnonymizedFacts.stage: {
         "recoder": must.one_of(Anonymize, "recoder"),

@@ -67,6 +67,7 @@ class DeidentifiedFacts:
     following: released columns whose equal values mark one person's records, `evidence.released_columns`.
     holding: released columns in which values of an identifier stand, and which one: `held_identifiers`.
     listing: columns whose hierarchy has labels that list rare members: `evidence.listing_labels`.
+    clipped: share of the values of each bounded column that its bounds replace: `evidence.clipped_values`.
     """
 
     stage: ClassVar[str] = "deidentified"
@@ -78,6 +79,7 @@ class DeidentifiedFacts:
     following: tuple[str, ...] = field(default=(), metadata=number_field(CURATORS))
     holding: dict[str, str] = field(default_factory=dict, metadata=number_field(CURATORS))
     listing: tuple[str, ...] = field(default=(), metadata=number_field(CURATORS))
+    clipped: dict[str, float] = field(default_factory=dict, metadata=number_field(CURATORS))
 
 
 @dataclass(frozen=True, slots=True)

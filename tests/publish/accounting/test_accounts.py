@@ -41,6 +41,16 @@ def test_a_release_without_a_budget_says_its_own_epsilon(small_policy: Small, fo
     assert said(policy, folders) == "ε = 2 is booked. Running again draws new noise, which costs ε again."
 
 
+@pytest.mark.parametrize("refused", [False, True])
+def test_noise_with_a_delta_says_it(small_policy: Small, folders: Locations, refused: bool) -> None:
+    """(ε, δ) promises less than ε alone: a line with ε only would claim too much."""
+    policy = small_policy(perturb={"mechanism": "discrete_gaussian", "delta": 1e-6})
+    with_delta = said(policy, folders, refused=refused) or ""
+    also = ", and δ = 1e-06 comes with it (each release adds its own)"
+    assert with_delta.startswith(f"ε = 2 is booked{also}. Running again")
+    assert with_delta.replace(also, "") == said(small_policy(), folders, refused=refused)
+
+
 def test_a_refused_release_says_what_is_spent_and_is_not_left_open(
     small_policy: Small, folders: Locations
 ) -> None:

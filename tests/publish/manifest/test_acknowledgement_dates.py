@@ -23,7 +23,13 @@ from tests.acknowledging import acknowledged
 
 Small = Callable[..., Policy]
 HASHED = {"person": {"action": "hash"}}
-ENTRY = {"share": 1, "who": "Data office", "why": "joined", "when": "2026-01-01", "until": "2026-06-30"}
+ENTRY = {
+    "share": 1,
+    "who": "Data office",
+    "why": "tables are joined",
+    "when": "2026-01-01",
+    "until": "2026-06-30",
+}
 OPEN = {name: {"role": "insensitive"} for name in ("shoe", "hat")}
 
 
