@@ -87,6 +87,7 @@ def _printed(row: Row, repeats: int) -> bool:
 def _timed(row: Row, folder: Path, kernels: Path | None) -> tuple[float, float]:
     """Run the command once: seconds of processor time, and seconds that pass."""
     environment = {**os.environ, "PYTHONPATH": str(_ROOT)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # else each run compiles all modules of the package
     if kernels is not None:
         environment["NUMBA_CACHE_DIR"] = str(kernels)
     start, quiet = time.perf_counter(), subprocess.DEVNULL

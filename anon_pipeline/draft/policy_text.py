@@ -204,8 +204,8 @@ def _of_the_gate(fitted: Fitted) -> str:
     if rest:
         said += (
             f"\nQUESTION: {len(rest)} sensitive columns have no limit on their classes (each limit leaves "
-            f"classes out, or a column has nearly one value): {', '.join(rest)}. Must nobody learn one of "
-            "them who knows the class of a person? If so, write a limit on it under gate: that "
+            f"classes out, or a column has nearly one value): {', '.join(rest)}. Must an attacker who "
+            "knows the class of a person learn none of them? If so, write a limit on it under gate: that "
             "costs records. If not, there is nothing to do."
         )
     return said

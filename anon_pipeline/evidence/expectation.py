@@ -9,12 +9,11 @@ table and the policy alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import EquivalenceClasses
 from anon_pipeline.base.order import rank_values
@@ -25,29 +24,45 @@ from anon_pipeline.evidence.evidence import Evidence, Originals
 from anon_pipeline.evidence.measures import (
     class_limits,
     compact_labels,
-    confidence_counter,
     linking_risk_share,
     require_originals,
 )
+from anon_pipeline.evidence.simulated_releases import (
+    SEED,
+    DrawingTable,
+    Drawn,
+    Whole,
+    all_released,
+    drawing_table,
+)
 from anon_pipeline.evidence.spare import spare_records
-from anon_pipeline.evidence.value_order import number_classes, repeat_originals, sort_originals
-from anon_pipeline.perturb.entropy import Entropy, seeded_entropy
-from anon_pipeline.perturb.grid import from_grid, quantize
+from anon_pipeline.evidence.value_order import number_classes
+from anon_pipeline.perturb.entropy import seeded_entropy
+from anon_pipeline.perturb.grid import quantize
 from anon_pipeline.perturb.mechanisms import cdf, radius, sensitivities
-from anon_pipeline.perturb.noise import Drawing, class_diameters, prepare_noise
+from anon_pipeline.perturb.noise import class_diameters
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.risk.confidence import ConfidenceTable
 from anon_pipeline.risk.expected_linking import expected_linking_risk
 from anon_pipeline.risk.linking import linking_table
-from anon_pipeline.risk.people import PeopleTable
 from anon_pipeline.risk.strata import MOST, combined_ratio, draws_of, groups_of
-from anon_pipeline.risk.suppression import ClassLimit, suppress_unconfident
+from anon_pipeline.risk.suppression import suppress_unconfident
 from anon_pipeline.risk.survival import Outputs, expected_kept, fates, sort_line
+
+__all__ = [
+    "STANDARD_ERRORS",
+    "DrawingTable",
+    "Drawn",
+    "Expectation",
+    "Measure",
+    "Whole",
+    "drawing_table",
+    "expectation",
+    "mean_linking_risk",
+]
 
 STANDARD_ERRORS = 3
 """Standard errors above its mean that a simulated value is judged at."""
 
-_SEED = 0  # of simulated noise, whatever input and policy: another seed cannot be tried
 _CLOSE = 0.01  # by which a bound may be too high
 _WORK = 2.0**24  # steps that a bound may take for one class
 _RECORDS = 2**17  # whose noise is drawn, all draws together
@@ -73,118 +88,6 @@ class Expectation:
     def judged(self) -> float:
         """What is compared with a limit: the mean, and `STANDARD_ERRORS` more where it was simulated."""
         return min(self.mean + STANDARD_ERRORS * self.standard_error, 1.0)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class DrawingTable:
-    """The r records in classes, in order of their values, some times over; classes of a copy are its own.
-
-    labels: (r·copies,) class, 0 … m·copies−1.
-    noise: of their perturb columns.
-    near: of each class, what counts the originals within the confidence interval; None without a confidence.
-    limits: that every class must keep.
-    originals: with ``own`` the rows in the same order.
-    """
-
-    labels: NDArray[np.int64] = field(repr=False)
-    noise: Drawing = field(repr=False)
-    near: ConfidenceTable | PeopleTable | None = field(repr=False)
-    limits: Mapping[str, ClassLimit] = field(repr=False)
-    originals: Originals
-    policy: Policy
-    evidence: Evidence
-    _drawn: list[Drawn | None] = field(default_factory=list, repr=False)
-
-    def releases(self, many: int) -> Sequence[Drawn | None]:
-        """Return some releases, drawn of a fixed seed and remembered; None where nobody is left."""
-        if len(self._drawn) < many:
-            entropy = seeded_entropy(_SEED)
-            self._drawn[:] = [self.draw_release(entropy) for _ in range(many)]
-        return self._drawn[:many]
-
-    def draw_release(self, entropy: Entropy) -> Drawn | None:
-        """Draw the noise and leave out whom the policy leaves out; None where nobody is left."""
-        values = self.noise.draw_values(entropy)
-        keep = self._keep(self._counts(values))
-        return Drawn(self, values[keep], np.flatnonzero(keep)) if keep.any() else None
-
-    def stays(self, values: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Tell whom the own interval keeps by these noisy values, (r·copies, p), and who is released."""
-        counts = self._counts(values)
-        confident = np.ones(len(values), np.bool_) if counts is None else (counts == 0) | (counts >= self._k)
-        return confident, self._keep(counts)
-
-    @property
-    def _k(self) -> int:
-        return self.policy.anonymize.k
-
-    def _keep(self, counts: NDArray[np.int64] | None) -> NDArray[np.bool_]:
-        behind = self.originals
-        people = None if behind.people is None else behind.people[behind.own]
-        return suppress_unconfident(counts, self.labels, k=self._k, limits=self.limits, people=people).keep
-
-    def _counts(self, values: NDArray[np.int64]) -> NDArray[np.int64] | None:
-        if self.near is None:
-            return None
-        return self.near.counts(values.astype(np.float64), self.labels, cap=self._k)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Drawn:
-    """A release that the noise could have made.
-
-    table: what it was drawn of.
-    values: (r', p) noisy values of the records that are released, in grid units.
-    rows: (r',) of them in the table.
-    """
-
-    table: DrawingTable
-    values: NDArray[np.int64] = field(repr=False)
-    rows: NDArray[np.int64] = field(repr=False)
-
-    def as_evidence(self) -> Evidence:
-        """Return it as what the gate measures."""
-        table, columns = self.table, {}
-        own = table.originals.own[self.rows]
-        frame = table.originals.frame.iloc[own].reset_index(drop=True)
-        others = dict.fromkeys(table.policy.categorical, 0)  # no attack that is measured here looks at them
-        for j, (name, column) in enumerate(table.policy.perturbed.items()):
-            columns[name] = from_grid(self.values[:, j], column.resolution)
-        labels = rank_values(table.labels[self.rows], len(table.labels))[0]
-        return Evidence(
-            frame.assign(**others).assign(**columns),
-            EquivalenceClasses(labels, np.bincount(labels).astype(np.int64)),
-            replace(table.originals, own=own),
-            table.evidence.hierarchies,
-        )
-
-
-Whole = Callable[[], DrawingTable]
-"""Makes what releases are drawn of, of each record once."""
-
-
-def drawing_table(
-    evidence: Evidence, policy: Policy, copies: int, known: Mapping[str, NDArray[np.int64]] | None = None
-) -> DrawingTable:
-    """Return what releases of a policy can be drawn of; ``known``: see `value_order.sort_originals`."""
-    behind = repeat_originals(sort_originals(evidence, policy, known), policy, copies)
-    labels, exact = behind.labels[behind.own], quantize(behind.grid[behind.own])
-    classes = compact_labels(labels)
-    return DrawingTable(
-        labels,
-        prepare_noise(exact, classes, noises=noises(policy), bounds=output_bounds(policy)),
-        None if policy.suppress.confidence is None else confidence_counter(behind, policy),
-        class_limits(_every(behind, classes, evidence, policy), policy),
-        behind,
-        policy,
-        evidence,
-    )
-
-
-def _every(behind: Originals, classes: EquivalenceClasses, evidence: Evidence, policy: Policy) -> Evidence:
-    """Return the records in classes as if all were released, with the columns that classes are judged by."""
-    frame = behind.frame[policy.class_limited].iloc[behind.own].reset_index(drop=True)
-    return Evidence(frame, classes, behind, evidence.hierarchies)
 
 
 def _draws(records: int) -> int:
@@ -239,7 +142,7 @@ def _shares(
     table: DrawingTable, measure: Callable[[Drawn], float], draws: int
 ) -> Iterator[tuple[float, int]]:
     """Yield what is measured of each draw, and how many records it releases."""
-    entropy = seeded_entropy(_SEED)
+    entropy = seeded_entropy(SEED)
     for _ in range(draws):
         drawn = table.draw_release(entropy)
         if drawn is not None:
@@ -276,7 +179,7 @@ def mean_linking_risk(evidence: Evidence, policy: Policy, *, whole: Whole | None
         return Expectation(1.0)
     exact = quantize(np.where((behind.labels >= 0)[:, None], behind.grid, 0.0))
     law = noise_law(replace(evidence, originals=behind), policy)
-    random, draws = np.random.default_rng(_SEED), min(_RECORDS // len(behind.own), 1024)
+    random, draws = np.random.default_rng(SEED), min(_RECORDS // len(behind.own), 1024)
     if draws < _LEAST:
         draws = draws_of(np.bincount(behind.labels[behind.own]), records=_RECORDS)
     found = expected_linking_risk(exact, behind.labels, law, random=random, draws=draws)
@@ -316,7 +219,7 @@ def _at_most(evidence: Evidence, policy: Policy, confidence: float) -> float | N
     behind = number_classes(evidence, policy)
     labels, exact = behind.labels[behind.own], quantize(behind.grid[behind.own])
     classes, (noise,) = compact_labels(labels), noises(policy)
-    every = _every(behind, classes, evidence, policy)
+    every = all_released(behind, classes, evidence, policy)
     sensitivity = sensitivities(noise, class_diameters(exact, classes)[:, 0])
     law = Outputs(partial(cdf, noise), sensitivity, noise.inputs, output_bounds(policy)[0])
     column, k = sort_line(exact[:, 0], labels), policy.anonymize.k
@@ -334,7 +237,7 @@ def _without_refused(evidence: Evidence, policy: Policy) -> Originals:
     behind = number_classes(evidence, policy)
     labels = behind.labels[behind.own]
     classes = EquivalenceClasses(labels, np.bincount(labels).astype(np.int64))
-    every = _every(behind, classes, evidence, policy)
+    every = all_released(behind, classes, evidence, policy)
     keep = suppress_unconfident(
         None, labels, k=policy.anonymize.k, limits=class_limits(every, policy), people=every.people
     ).keep

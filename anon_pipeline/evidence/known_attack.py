@@ -1,4 +1,4 @@
-"""What an attacker links who also knows values that are released as they are: the mean over the noise.
+"""What an attacker who also knows values that are released as they are links: the mean over the noise.
 
 The releases that the noise could have made are drawn once, and serve all sets of known columns. What costs
 much is bounded: of large cells that no noise lets be distinguished a bound stands in, of others a sample.
@@ -20,10 +20,11 @@ from anon_pipeline.base.order import rank_values
 from anon_pipeline.encode.grids import grid_units
 from anon_pipeline.evidence.attackers import noise_law
 from anon_pipeline.evidence.evidence import Evidence
-from anon_pipeline.evidence.expectation import DrawingTable, Expectation, drawing_table
+from anon_pipeline.evidence.expectation import Expectation
 from anon_pipeline.evidence.known_categories import category_laws, codes_of, draw_codes
 from anon_pipeline.evidence.known_people import DRAWS, PeopleAttack, Shown, in_order, people_attack
 from anon_pipeline.evidence.measures import require_originals
+from anon_pipeline.evidence.simulated_releases import DrawingTable, drawing_table
 from anon_pipeline.evidence.value_order import value_ranks
 from anon_pipeline.perturb.grid import quantize
 from anon_pipeline.policy.model import Policy

@@ -1,4 +1,4 @@
-"""What an attacker links who knows the original of a drawn category, on average and as it was drawn."""
+"""What an attacker who knows the original of a drawn category links, on average and as it was drawn."""
 
 from __future__ import annotations
 

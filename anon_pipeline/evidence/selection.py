@@ -20,8 +20,8 @@ from anon_pipeline.base.order import different_values
 from anon_pipeline.encode.grids import noises
 from anon_pipeline.encode.noise import output_bounds
 from anon_pipeline.evidence.evidence import Evidence, Originals
-from anon_pipeline.evidence.expectation import drawing_table
 from anon_pipeline.evidence.measures import compact_labels, require_originals
+from anon_pipeline.evidence.simulated_releases import drawing_table
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.grid import quantize
 from anon_pipeline.perturb.mechanisms import cdf, radius, sensitivities

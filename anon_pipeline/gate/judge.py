@@ -17,8 +17,8 @@ from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.limit import Demand
 from anon_pipeline.limits.table import demands, limits_of
 from anon_pipeline.limits.verdicts import GateReport, Status, Verdict
+from anon_pipeline.policy.gate_limits import LIMIT_KEYS
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.policy.sections import LIMIT_KEYS
 from anon_pipeline.sources.population import Population
 from anon_pipeline.stages.facts.records import Facts
 from anon_pipeline.stages.history.memory import Memory

@@ -16,10 +16,10 @@ from anon_pipeline.encode.categories import noisy_units
 from anon_pipeline.encode.codes import PERSON
 from anon_pipeline.encode.grids import noises
 from anon_pipeline.evidence.evidence import Evidence
-from anon_pipeline.evidence.expectation import DrawingTable
 from anon_pipeline.evidence.identifying_columns import utc_today
 from anon_pipeline.evidence.known_attack import KnownAttack, KnownTable, known_attack, known_table
 from anon_pipeline.evidence.population_risk import sampled_risk
+from anon_pipeline.evidence.simulated_releases import DrawingTable
 from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.population import PopulationRisk
@@ -88,7 +88,7 @@ class Case:
 
     @cached_property
     def population_risk(self) -> PopulationRisk:
-        """What an attacker learns who knows the population; computed once for all limits on it.
+        """What an attacker who knows the population learns; computed once for all limits on it.
 
         Raises:
             InputError: there is no population.

@@ -74,7 +74,7 @@ def _of_records(wanted: Any, sections: Mapping[str, Any]) -> Iterator[str]:
 
 
 class Averaging(Strict):
-    """What an attacker may link who averages several releases of the same records."""
+    """What an attacker who averages several releases of the same records may link."""
 
     releases: Annotated[Whole, SHOWN, AFTER, MORE] = Field(
         ge=2, le=1_000, description="Releases, each with noise of its own."
@@ -85,7 +85,7 @@ class Averaging(Strict):
 
 
 class Linkage(Strict):
-    """What attackers may link who compare what they know with every released record."""
+    """What attackers who compare what they know with every released record may link."""
 
     exact: Annotated[Share | None, SHOWN, AFTER, Fits(_of_records)] = Field(
         None, description="Largest share linked by equal quasi-identifiers."
@@ -118,7 +118,7 @@ class Linkage(Strict):
 
 
 class KnownColumns(Strict):
-    """What an attacker may link who also knows the exact values of some columns of the release."""
+    """What an attacker who also knows the exact values of some columns of the release may link."""
 
     columns: Annotated[tuple[Plain, ...], SHOWN, AFTER, NEUTRAL] = Field(
         min_length=1,
@@ -137,7 +137,7 @@ class KnownColumns(Strict):
 
 
 class PopulationLimits(Strict):
-    """What attackers may get right who know the population that the released records are a sample of."""
+    """What attackers may guess correctly who know the population that the records are a sample of."""
 
     path: Annotated[LocalPath, Below("sources"), AFTER] = Field(
         description="File with a record for each person, relative to the folder of sources; of its columns "

@@ -19,25 +19,17 @@ from pydantic import (
 )
 
 from anon_pipeline.catalog.class_limits import CLASS_LIMITS
-from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM, MECHANISMS
 from anon_pipeline.policy.acknowledgements import Acknowledged
-from anon_pipeline.policy.allow import allowed_identifiers
 from anon_pipeline.policy.cleaning import Clean
-from anon_pipeline.policy.coarsening import Coarsened
-from anon_pipeline.policy.column_cleaning import ColumnCleaning, column_cleaning, needs_numbers
+from anon_pipeline.policy.column_cleaning import ColumnCleaning, column_cleaning
 from anon_pipeline.policy.columns import (
     Column,
-    Generalize,
-    Identifier,
-    Insensitive,
-    Perturb,
-    PerturbCategories,
-    Sensitive,
-    bounds_of,
 )
+from anon_pipeline.policy.columns_by_role import ColumnsByRole
 from anon_pipeline.policy.fields import Strict, Whole
 from anon_pipeline.policy.frozen_mapping import Keyed
+from anon_pipeline.policy.gate_limits import Gate
 from anon_pipeline.policy.later_rules import RETIRED, broken_since
 from anon_pipeline.policy.marks import AFTER, LATER, PRIVATE, SHOWN, TEXT
 from anon_pipeline.policy.noise_rules import without_public_scale
@@ -49,7 +41,6 @@ from anon_pipeline.policy.schema_choices import discriminate
 from anon_pipeline.policy.sections import (
     Budget,
     Deidentify,
-    Gate,
     PerturbSection,
     Publish,
     Schedule,
@@ -63,7 +54,7 @@ from anon_pipeline.policy.walks import binding_fields
 TYPE = "anon_pipeline.AnonymizedRelease"
 
 
-class Policy(Strict):
+class Policy(ColumnsByRole, Strict):
     """One release, as its policy describes it."""
 
     name: Annotated[str, SHOWN] = Field(
@@ -197,97 +188,15 @@ class Policy(Strict):
         return math.floor(self.anonymize.suppression_limit * records + 1e-9)
 
     @property
-    def identifiers(self) -> dict[str, Identifier]:
-        """Columns with the role identifier, in the policy's order."""
-        return {name: column for name, column in self.columns.items() if isinstance(column, Identifier)}
-
-    @property
-    def generalized(self) -> dict[str, Generalize]:
-        """Columns with the role generalize, in the policy's order."""
-        return {name: column for name, column in self.columns.items() if isinstance(column, Generalize)}
-
-    @property
-    def equal_distance(self) -> tuple[str, ...]:
-        """Generalize columns without a hierarchy, whose values are equally far apart, in its order."""
-        return tuple(name for name, column in self.generalized.items() if column.hierarchy is None)
-
-    @property
-    def perturbed(self) -> dict[str, Perturb]:
-        """Columns with the role perturb that hold numbers, in the policy's order."""
-        return {name: column for name, column in self.columns.items() if isinstance(column, Perturb)}
-
-    @property
-    def categorical(self) -> dict[str, PerturbCategories]:
-        """Columns with the role perturb that hold categories, in the policy's order."""
-        return {
-            name: column for name, column in self.columns.items() if isinstance(column, PerturbCategories)
-        }
-
-    @property
-    def noisy(self) -> dict[str, Perturb | PerturbCategories]:
-        """Columns with the role perturb: first those with numbers, then those with categories."""
-        return {**self.perturbed, **self.categorical}
-
-    @property
     def lasting(self) -> tuple[str, ...]:
         """Perturb columns whose published noise may stay: it promises ε, and its scale is public."""
         without = without_public_scale(self.columns, self.perturb)
         return tuple(name for name in self.noisy if name not in without)
 
     @property
-    def sensitive(self) -> dict[str, Sensitive]:
-        """Columns with the role sensitive, in the policy's order."""
-        return {name: column for name, column in self.columns.items() if isinstance(column, Sensitive)}
-
-    @property
-    def insensitive(self) -> dict[str, Insensitive]:
-        """Columns with the role insensitive, in the policy's order."""
-        return {name: column for name, column in self.columns.items() if isinstance(column, Insensitive)}
-
-    @property
-    def coarsened(self) -> dict[str, Coarsened]:
-        """Columns without noise that are released coarser than they are, in the policy's order."""
-        return {
-            name: column
-            for name, column in self.columns.items()
-            if isinstance(column, Coarsened) and column.coarse
-        }
-
-    @property
-    def public_bounds(self) -> dict[str, tuple[float, float]]:
-        """Lowest and highest number of each bounded column in the release, in the policy's order."""
-        found = {name: bounds_of(column) for name, column in self.columns.items()}
-        return {name: bounds for name, bounds in found.items() if bounds is not None}
-
-    @property
-    def unchanged(self) -> list[str]:
-        """Columns that are released with their values: sensitive and insensitive ones, in order."""
-        kinds = (Sensitive, Insensitive)
-        return [name for name, column in self.columns.items() if isinstance(column, kinds)]
-
-    @property
-    def released(self) -> list[str]:
-        """Columns of the release, in the policy's order: all but dropped identifiers."""
-        return [
-            name
-            for name, column in self.columns.items()
-            if not (isinstance(column, Identifier) and not IDENTIFIER_ACTIONS[column.action].released)
-        ]
-
-    @property
-    def allowed(self) -> list[dict[str, str]]:
-        """What may be released although it looks like an identifier: column, detector, reason; sorted."""
-        return allowed_identifiers(self.columns)
-
-    @property
     def answered_for(self) -> list[dict[str, Any]]:
         """What the author acknowledges, as JSON types, for a manifest."""
         return [one.model_dump(mode="json") for one in self.acknowledged]
-
-    @property
-    def numeric(self) -> list[str]:
-        """Columns that hold numbers: perturb, intervals and numbers, ordered without an order, rounded."""
-        return [name for name, column in self.columns.items() if needs_numbers(column)]
 
     @property
     def cleaned(self) -> dict[str, ColumnCleaning]:

@@ -1,4 +1,4 @@
-"""The sections of a policy except columns and source: recoding, noise, gate, publishing, schedule."""
+"""The sections of a policy on noise, budget, suppression by confidence, publishing, vault and schedule."""
 
 from __future__ import annotations
 
@@ -6,37 +6,30 @@ import datetime
 import zoneinfo
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from anon_pipeline.catalog.class_limits import CLASS_LIMITS
-from anon_pipeline.catalog.entries import LimitKey, Promise
+from anon_pipeline.catalog.entries import Promise
 from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM, mechanisms_with
-from anon_pipeline.catalog.plugins import table_of
 from anon_pipeline.catalog.releases import DEFAULT_RELEASE_FORMAT
-from anon_pipeline.policy.attacks import Attacks
 from anon_pipeline.policy.columns import Perturb, PerturbCategories, columns_of
 from anon_pipeline.policy.deliver import Deliver
-from anon_pipeline.policy.fields import LocalPath, Real, Share, Strict, Whole
-from anon_pipeline.policy.frozen_mapping import FrozenMapping, Keyed
+from anon_pipeline.policy.fields import LocalPath, Real, Strict, Whole
+from anon_pipeline.policy.gate_limits import LIMIT_KEYS, Gate
 from anon_pipeline.policy.kind_names import Mechanism, PartitionName, ReleaseFormat
 from anon_pipeline.policy.marks import (
     AFTER,
     LATER,
-    NEEDS_NOISE,
     SHOWN,
     TEXT,
     BeforeMaking,
     Below,
     Fits,
-    Later,
-    Names,
 )
-from anon_pipeline.policy.plugin_keys import with_keys
 from anon_pipeline.policy.protection import (
     BY_PROMISE,
-    JUDGED,
     LESS,
     LESS_IF_SET,
     MORE_IF_SET,
@@ -45,9 +38,21 @@ from anon_pipeline.policy.protection import (
     SOONER,
     by_rank,
 )
-from anon_pipeline.policy.recoding import LDiversity
-from anon_pipeline.policy.safe_harbor_terms import SafeHarborTerms, unused_terms
 from anon_pipeline.policy.usefulness_bounds import Usefulness
+
+__all__ = [
+    "LIMIT_KEYS",
+    "Budget",
+    "Deidentify",
+    "Gate",
+    "PerturbSection",
+    "Publish",
+    "Schedule",
+    "Sign",
+    "SuppressSection",
+    "Usefulness",
+    "VaultSection",
+]
 
 _CONTRADICTIONS = "anon_pipeline.policy.contradictions"
 _WITH_DELTA: Promise = "epsilon and delta"
@@ -146,93 +151,6 @@ class SuppressSection(Strict):
         lt=1,
         description="Confidence of the interval that must not single a record out; none: no such step.",
     )
-
-
-def _confident(wanted: int | None, sections: Mapping[str, Any]) -> Iterator[str]:
-    suppress = sections.get("suppress")
-    if wanted is not None and suppress is not None and suppress.confidence is None:
-        yield "needs suppress.confidence"
-
-
-def _key_problems(wanted: Any, sections: Mapping[str, Any]) -> Iterator[str]:
-    if wanted is not None and sections.get("record_key") is None:
-        yield "needs record_key"
-
-
-def _at_most_k(wanted: int | None, sections: Mapping[str, Any]) -> Iterator[str]:
-    gate, recoding = sections["gate"], sections.get("anonymize")
-    k = gate.k or (None if recoding is None else recoding.k)
-    if wanted is not None and k is not None and wanted > k:
-        yield f"must be at most the gate's k of {k}, got {wanted}"
-
-
-class Gate(Strict):
-    """The limits that the release must keep; k always, the others when they are set."""
-
-    k: Annotated[Whole | None, SHOWN, AFTER, JUDGED, BeforeMaking(f"{_CONTRADICTIONS}:unreachable_k")] = (
-        Field(None, ge=2, description="Default: anonymize.k.")
-    )
-    t_closeness: Annotated[Keyed[Share], SHOWN, AFTER, Names("sensitive")] = Field(
-        default_factory=FrozenMapping,
-        description="Sensitive column → largest distance of a class to the whole input.",
-    )
-    l_diversity: Annotated[Keyed[LDiversity], SHOWN, AFTER, Names("sensitive")] = Field(
-        default_factory=FrozenMapping, description="Sensitive column → how diverse each class must be."
-    )
-    linking_risk: Annotated[Share | None, SHOWN, AFTER, NEEDS_NOISE] = Field(
-        None, description="Largest share of the records that are nearest to their own original."
-    )
-    suppression: Annotated[Share | None, SHOWN, AFTER] = Field(
-        None, description="Largest share of the input missing from the release."
-    )
-    confidence_k: Annotated[
-        Whole | None,
-        SHOWN,
-        AFTER,
-        Fits(_confident, "columns"),
-        BeforeMaking(f"{_CONTRADICTIONS}:unreachable_k"),
-    ] = Field(None, ge=2, description="Fewest originals within suppress.confidence's interval.")
-    released_identifiers: Annotated[Real, SHOWN, AFTER, LESS] = Field(
-        0.05,
-        ge=0,
-        le=0.05,
-        description="Largest share of the records that two or three insensitive columns together may single "
-        "out. More must be acknowledged.",
-    )
-    cross_release_k: Annotated[Whole | None, SHOWN, AFTER, Fits(_key_problems), Fits(_at_most_k)] = Field(
-        None,
-        ge=2,
-        description="Over all releases, at least this many people match every class that any one person was "
-        "published in. Needs record_key.",
-    )
-    safe_harbor: Annotated[
-        bool,
-        SHOWN,
-        AFTER,
-        LATER,
-        by_rank(False, True),
-        BeforeMaking(f"{_CONTRADICTIONS}:unsafe_whatever_the_data"),
-    ] = Field(
-        False, strict=True, description="Whether it must keep what software can check of HIPAA Safe Harbor."
-    )
-    safe_harbor_terms: Annotated[SafeHarborTerms, Later(beside="safe_harbor"), Fits(unused_terms)] = Field(
-        SafeHarborTerms(), description="For Safe Harbor: what the names of columns do not say."
-    )
-    attacks: Attacks = Field(Attacks(), description="What attackers may get right.")
-    utility: Usefulness = Field(Usefulness(), description="What the release may lose.")
-    linking: Annotated[Literal["expected", "realized"], SHOWN, AFTER] = Field(
-        "expected",
-        description="What limits on linking are judged on. expected: the mean over all noise that could be "
-        "drawn; realized: the noise that was drawn; acceptance of a release then reveals more "
-        "than its ε.",
-    )
-
-
-LIMIT_KEYS = table_of("limits", LimitKey, (), taken={*Gate.model_fields, *Attacks.model_fields})
-"""Limits of plugins."""
-
-if not TYPE_CHECKING:
-    Gate = with_keys(Gate, "limit", LIMIT_KEYS, plugins=LIMIT_KEYS)
 
 
 class Sign(Strict):

@@ -1,4 +1,4 @@
-"""What a privacy officer asks first, in plain words: five sentences, and the three questions of the guidance.
+"""Answers to the three questions of European guidance, in plain words.
 
 All of it is said of policy, manifest and released file; the exact term of each idea stands in brackets.
 Source: Article 29 Working Party, Opinion 05/2014 on anonymisation techniques (WP 216), section 2.2.
@@ -15,17 +15,17 @@ from anon_pipeline.limits.meanings import limits_nothing
 from anon_pipeline.limits.table import demanded_by, demands, limit_meaning, limit_of
 from anon_pipeline.limits.traits import Question
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.policy.responsible import Responsible
 from anon_pipeline.report.attacks import Attack, is_limited
-from anon_pipeline.report.exposure import Level, Plain
+from anon_pipeline.report.exposure import Plain
+from anon_pipeline.report.first_sentences import Counted, counted_subjects, first_sentences
 from anon_pipeline.report.linking_sentences import (
     by_linking,
     by_share,
     by_values,
-    linked_sentence,
     noisy_lines,
 )
-from anon_pipeline.report.manifest_data import Described
+
+__all__ = ["Answer", "Counted", "answers", "counted_subjects", "first_sentences"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,134 +44,6 @@ class Answer:
     short: str
     open: bool
     lines: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """What a release is about.
-
-    noun: people, where the policy says whose records they are; else records.
-    released, given: how many are released, and came in.
-    beyond: records that are not released because their person has more than ``rows_per_person``.
-    gaps: people of whom at least one record was suppressed; None where records are counted.
-    """
-
-    noun: str
-    released: int
-    given: int
-    beyond: int = 0
-    gaps: int | None = None
-
-
-def counted_subjects(policy: Policy, described: Described) -> Counted:
-    """Return about how many people a release is, or records where the policy does not say whose they are."""
-    facts = described.facts
-    people, last = facts["deidentified"].get("people"), facts["suppressed"]
-    if people is not None and last.get("released_people") is not None:
-        return Counted(
-            "people",
-            int(last["released_people"]),
-            int(people),
-            int(facts["deidentified"]["excess_records"]),
-            last.get("people_with_gaps"),
-        )
-    (file,) = described.document["files"]
-    noun = "people" if policy.record_key is not None else "records"
-    return Counted(noun, int(file["records"]), int(facts["raw"]["records"]))
-
-
-def first_sentences(
-    policy: Policy,
-    described: Described,
-    plain: Sequence[Plain],
-    levels: Sequence[Level],
-    found: Sequence[Attack],
-) -> list[tuple[str, tuple[str, ...]]]:
-    """Return the first five sentences, each with what it answers; on attackers, a sentence for each.
-
-    Args:
-        plain: columns that are released as they are.
-        levels: of the generalized columns.
-        found: attacks, that by the class alone first.
-    """
-    about = counted_subjects(policy, described)
-    return [
-        ("What was released", (_what(policy, described),)),
-        ("About how many", (_how_many(policy, about),)),
-        ("What an attacker can do", tuple(_attackers(policy, described.gate, plain, found))),
-        ("What is left out", (_left_out(policy, about, levels),)),
-        ("Who answers for it", (_who(policy.responsible),)),
-    ]
-
-
-def _what(policy: Policy, described: Described) -> str:
-    (file,) = described.document["files"]
-    names, purpose = policy.released, policy.responsible and policy.responsible.purpose
-    made = "" if purpose is None else f", made for this purpose: {purpose}"
-    return f"A table of {file['records']:,} records with {len(names)} columns ({', '.join(names)}){made}."
-
-
-def _how_many(policy: Policy, about: Counted) -> str:
-    if about.noun == "people":
-        return f"It is about {about.released:,} people, of {about.given:,} whose records came in."
-    return (
-        f"It is about {about.released:,} records, of {about.given:,} that came in; the policy does not say "
-        f"whose they are: a person may have several, and {policy.gate_k} records may be fewer people."
-    )
-
-
-def _attackers(
-    policy: Policy, gate: GateReport, plain: Sequence[Plain], found: Sequence[Attack]
-) -> Iterator[str]:
-    first, names = found[0], ", ".join(policy.generalized)
-    fit = max(round(1 / first.share), 1)
-    yield (
-        f"Who knows {names} of a person in it finds at least {fit:,} {first.noun} that fit, and picks the "
-        f"right one with a chance of at most 1 in {fit:,}. The policy demands at least {policy.gate_k}."
-    )
-    if policy.perturbed:
-        yield linked_sentence(policy, gate, found)
-    if (worst := by_values(found)) is not None:
-        yield f"Who knows {worst.knows} finds {worst.many}."
-    if alone := [column for column in plain if column.alone]:
-        most = max(alone, key=lambda column: column.alone)
-        yield (
-            f"Who knows {most.column}, which is released as it is, finds the only record with that value in "
-            f"{most.alone:,} cases."
-        )
-
-
-def _share(attack: Attack) -> str:
-    if not attack.is_limited:
-        return f"{100 * attack.least:.3g} % of the {attack.noun} or more, without a limit,"
-    return f"{'at most ' if attack.most else 'about '}{100 * attack.share:.3g} % of the {attack.noun}"
-
-
-def _left_out(policy: Policy, about: Counted, levels: Sequence[Level]) -> str:
-    missing = about.given - about.released
-    touched = missing if about.gaps is None else about.gaps
-    share = 100 * touched / about.given if about.given else 0.0
-    gone = [name for name in policy.columns if name not in policy.released]
-    said = f"{touched:,} of {about.given:,} {about.noun} ({share:.2g} %; suppression)"
-    if about.gaps is not None:
-        said = f"At least one record of {said}, and of {missing:,} of them all"
-    if about.beyond:
-        said += f", {about.beyond:,} records beyond {policy.rows} per person (rows_per_person)"
-    said += f", and {'no column' if not gone else _columns(gone)}"
-    hidden = [level.column for level in levels if level.hidden]
-    return said + (f"; nothing is left of {_columns(hidden)}" if hidden else "") + "."
-
-
-def _columns(names: Sequence[str]) -> str:
-    return f"the column{'s' if len(names) > 1 else ''} {', '.join(names)}"
-
-
-def _who(responsible: Responsible | None) -> str:
-    if responsible is None or responsible.owner is None:
-        return "The policy names nobody who answers for this release (responsible.owner)."
-    basis = f", on this legal basis: {responsible.legal_basis}" if responsible.legal_basis else ""
-    contact = f"; questions go to {responsible.contact}" if responsible.contact else ""
-    return f"{responsible.owner}{basis}{contact}."
 
 
 def answers(
@@ -217,14 +89,15 @@ def _answer_singling_out(
     short = f"Not by {names}" + (f", but by {', '.join(exact)}" if exact else "")
     if policy.noisy:
         short += (
-            f". Who also knows the exact {', '.join(policy.noisy)}, released with noise, finds as many "
-            "records as can be linked (see linkability)"
+            f". An attacker who also knows the exact {', '.join(policy.noisy)}, released with noise, finds "
+            "as many records as can be linked (see linkability)"
         )
     one_value = (
         "Of {:,} different values of {}, {:,} occur once: anyone who knows such a value can find the record."
     )
     lines = (
-        f"Who knows {names} picks the right record with a chance of at most {found[0].share:.4f}.",
+        f"An attacker who knows {names} picks the right record with a chance of at most "
+        f"{found[0].share:.4f}.",
         *_judgments(policy, gate, "singling out", internal),
         *(one_value.format(c.distinct, c.column, c.alone) for c in alone),
         *(
@@ -247,13 +120,19 @@ def _hashed_names(policy: Policy) -> list[str]:
     return [n for n, column in policy.identifiers.items() if IDENTIFIER_ACTIONS[column.action].keyed]
 
 
+def _share(attack: Attack) -> str:
+    if not attack.is_limited:
+        return f"{100 * attack.least:.3g} % of the {attack.noun} or more, without a limit,"
+    return f"{'at most ' if attack.most else 'about '}{100 * attack.share:.3g} % of the {attack.noun}"
+
+
 def _linkable(policy: Policy, gate: GateReport, found: Sequence[Attack], internal: bool) -> Answer:
     hashed, unlimited = _hashed_names(policy), not is_limited(policy, gate)
     lines = list(_judgments(policy, gate, "linkability", internal))
     if unlimited:
         lines.append(
-            f"Who knows the exact {', '.join(policy.perturbed)} of a person may find the record by them: no "
-            f"limit bounds how often."
+            f"An attacker who knows the exact {', '.join(policy.perturbed)} of a person may find the record "
+            "by them: no limit bounds how often."
         )
     if not policy.perturbed:
         lines.append("No column with numbers has noise: records are linked by their classes and by values.")
@@ -300,12 +179,12 @@ def _answer_inference(policy: Policy, gate: GateReport, plain: Sequence[Plain], 
 
 
 def _presence(plain: Sequence[Plain]) -> str:
-    """Say what who knows that a person is in the table knows by that alone."""
+    """Say what anyone learns from knowing that a person is in the table."""
     shared = [column.column for column in plain if column.shared]
     values = f", and the one value of {', '.join(shared)} that all have" if shared else ""
     return (
-        f"Nothing measures whether somebody is in the table. Who knows that a person is learns what all "
-        f"in it share: what the table is about{values}."
+        f"Nothing measures whether somebody is in the table. Anyone who knows that a person is in it "
+        f"learns what all people in it share: what the table is about{values}."
     )
 
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import pandas as pd
 
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.report.answers import Answer, answers, counted_subjects, first_sentences
+from anon_pipeline.report.answers import Answer, answers
 from anon_pipeline.report.attacks import Attack, attacks, largest
 from anon_pipeline.report.columns import SizeBin
 from anon_pipeline.report.exposure import Level, Plain, levels, plain_columns
+from anon_pipeline.report.first_sentences import counted_subjects, first_sentences
 from anon_pipeline.report.manifest_data import Described
 
 

@@ -17,13 +17,13 @@ def linked_sentence(policy: Policy, gate: GateReport, found: Sequence[Attack]) -
     linked = by_linking(found)
     if not is_limited(policy, gate) or not any(one.is_limited for one in linked):
         free = "no limit says how many records he finds, and the risk may be larger than that"
-        return f"Who also knows {exact}: {free}."
+        return f"For an attacker who also knows {exact}, {free}."
     most = max((one for one in linked if one.is_limited), key=by_share)
     free = ", ".join(str(one.limit) for one in linked if not one.is_limited)
     more = f" No limit is set on the attack {free}, which may find more." if free else ""
     return (
-        f"Who also knows {exact} finds {most.many} on average ({most.limit}, {100 * most.share:.3g} % of the "
-        f"{most.noun}), but more in some classes.{more}"
+        f"An attacker who also knows {exact} finds {most.many} on average ({most.limit}, "
+        f"{100 * most.share:.3g} % of the {most.noun}), but more in some classes.{more}"
     )
 
 
@@ -56,17 +56,17 @@ def noisy_lines(policy: Policy, gate: GateReport, found: Sequence[Attack]) -> It
             f"{linked_sentence(policy, gate, found)}"
         )
     for name in policy.categorical:
-        said = f"{name} is drawn: a released value may be anybody's of the class. Who also knows the own one"
-        yield f"{said}{_found_by(found, [name])}"
+        drawn = f"{name} is drawn: a released value may be anybody's of the class."
+        yield f"{drawn} {_found_by(found, [name], 'the original value')}"
     if len(policy.categorical) > 1:
-        drawn = sorted(policy.categorical)
-        yield f"Who knows the own values of {' and '.join(drawn)} together{_found_by(found, drawn)}"
+        names = sorted(policy.categorical)
+        yield _found_by(found, names, f"the original values of {' and '.join(names)} together")
 
 
-def _found_by(found: Sequence[Attack], names: Sequence[str]) -> str:
-    """Say what a limit says of who knows these drawn categories."""
-    known = [one for one in found if one.limit and limit_of(one.limit).published.banded]
-    linked = next((one for one in known if str(one.limit).partition(".")[2] == name_of(names)), None)
+def _found_by(found: Sequence[Attack], names: Sequence[str], known: str) -> str:
+    """Say how many records an attacker finds who also knows the originals of these drawn categories."""
+    banded = [one for one in found if one.limit and limit_of(one.limit).published.banded]
+    linked = next((one for one in banded if str(one.limit).partition(".")[2] == name_of(names)), None)
     if linked is None or not linked.is_limited:
-        return ": no limit says how many records he finds."
-    return f" finds {linked.many} on average ({linked.limit})."
+        return f"For an attacker who also knows {known}, no limit says how many records he finds."
+    return f"An attacker who also knows {known} finds {linked.many} on average ({linked.limit})."

@@ -158,7 +158,7 @@ def _likelihoods(
 
 
 def chance_linked(found: Sequence[tuple[Integers, Guesses]], of: CellPeople) -> Reals:
-    """Return the chance of each person that at least one record is rightly guessed to be his, (P,).
+    """Return the chance of each person that at least one record is correctly guessed to be his, (P,).
 
     In a tie the guess is drawn by lot, once for all records of a cell with the same likeliest people: who
     cannot distinguish these records names one person for them, and is right with 1 in the number of tied

@@ -24,7 +24,7 @@ TIE_TOLERANCE = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class LinkingRisk:
-    """How many released records an attacker links who knows every original and each class.
+    """How many released records an attacker who knows every original and each class links.
 
     linked: records whose own original is among the nearest ones of its class.
     released: records released, ≥ 1.

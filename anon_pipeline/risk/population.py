@@ -17,7 +17,7 @@ class PopulationRisk:
 
     journalist: largest probability 1/F of naming the person of a released record, in (0, 1]; F is the
         population of its class.
-    marketer: share of the released records that the attacker names rightly on average, Σ (f/F) / r, in
+    marketer: share of the released records that the attacker names correctly on average, Σ (f/F) / r, in
         (0, 1]; f is the released records of a class.
     """
 

@@ -130,9 +130,9 @@ GROUPS: Mapping[str, tuple[Measure, ...]] = {
             "classifier",
             lambda c: classifier_accuracy(c.table, c.target),
             (
-                Number("original", "predicted rightly, when trained on the input", "share", ""),
-                Number("release", "predicted rightly, when trained on the release", "share", "more"),
-                Number("majority", "predicted rightly by always saying the most frequent", "share", ""),
+                Number("original", "predicted correctly, when trained on the input", "share", ""),
+                Number("release", "predicted correctly, when trained on the release", "share", "more"),
+                Number("majority", "predicted correctly by always saying the most frequent", "share", ""),
                 Number("tested", "records held out for that", "records", ""),
             ),
         ),

@@ -16,8 +16,8 @@ from anon_pipeline.limits.table import limit_of
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.attacks import COVERING, Attacks
 from anon_pipeline.policy.columns import Insensitive
+from anon_pipeline.policy.gate_limits import Gate
 from anon_pipeline.policy.rules import broken_rules
-from anon_pipeline.policy.sections import Gate
 from anon_pipeline.risk.assignment import one_to_one_risk
 from anon_pipeline.risk.averaging import averaging_risk
 from anon_pipeline.risk.expected_linking import NoiseLaw

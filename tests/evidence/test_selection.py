@@ -10,9 +10,9 @@ import pytest
 from anon_pipeline.encode.grids import noises
 from anon_pipeline.evidence import selection as module
 from anon_pipeline.evidence.evidence import Evidence, evidence_from
-from anon_pipeline.evidence.expectation import DrawingTable, drawing_table
 from anon_pipeline.evidence.measures import compact_labels
 from anon_pipeline.evidence.selection import selection
+from anon_pipeline.evidence.simulated_releases import DrawingTable, drawing_table
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.grid import quantize
 from anon_pipeline.perturb.mechanisms import radius, sensitivities

@@ -1,4 +1,4 @@
-"""The whole policy: its digest, its views on the columns, its JSON Schema."""
+"""The whole policy: its digest, its JSON Schema."""
 
 from __future__ import annotations
 
@@ -143,22 +143,11 @@ def test_any_policy_survives_yaml(k: int, epsilon: float, names: list[str]) -> N
     assert parse_policy(text).digest == policy.digest
 
 
-def test_views_on_the_columns() -> None:
-    assert list(POLICY.identifiers) == ["id"]
-    assert list(POLICY.generalized) == ["zip", "born", "age", "job", "race", "sex"]
-    assert list(POLICY.perturbed) == ["height"]
-    assert list(POLICY.sensitive) == ["grade", "stay"]
-    assert POLICY.released == list(ATTRIBUTES["columns"])
-    assert POLICY.numeric == ["age", "height", "stay"]
-    numbers = copy.deepcopy(ATTRIBUTES)
-    numbers["columns"]["age"]["hierarchy"] = {"numbers": True}
-    assert policy_from(numbers).numeric == ["age", "height", "stay"]
+def test_the_smallest_class_of_the_gate_is_the_recoders_unless_it_has_its_own() -> None:
     assert POLICY.gate_k == 5
     stricter = copy.deepcopy(ATTRIBUTES)
     stricter["gate"]["k"] = 7
-    stricter["columns"]["id"] = {"role": "identifier"}
     assert policy_from(stricter).gate_k == 7
-    assert "id" not in policy_from(stricter).released
 
 
 @pytest.mark.parametrize("name", ["", "a b", "1a", "../a", "a/b", "ä", "a-b", "a\n", "_a"])

@@ -15,7 +15,6 @@ from anon_pipeline.policy.files import SourceOptions
 from anon_pipeline.policy.recoding import Anonymize, LDiversity
 from anon_pipeline.policy.sections import (
     Deidentify,
-    Gate,
     PerturbSection,
     Publish,
     Schedule,
@@ -60,15 +59,6 @@ NAN, INF = float("nan"), float("inf")
         (SuppressSection, {"confidence": 1}, "less than 1"),
         (SuppressSection, {"confidence": 1.5}, "less than 1"),
         (SuppressSection, {"confidence": NAN}, "finite number"),
-        (Gate, {"k": 1}, "greater than or equal to 2"),
-        (Gate, {"confidence_k": 1}, "greater than or equal to 2"),
-        (Gate, {"linking_risk": 1.1}, "less than or equal to 1"),
-        (Gate, {"linking_risk": -0.1}, "greater than or equal to 0"),
-        (Gate, {"linking_risk": True}, "must be a number, got true"),
-        (Gate, {"suppression": True}, "must be a number, got true"),
-        (Gate, {"t_closeness": {"a": True}}, "must be a number, got true"),
-        (Gate, {"t_closeness": {"a": 2}}, "less than or equal to 1"),
-        (Gate, {"t_closeness": 0.2}, "valid dictionary"),
         (LDiversity, {"l": 0.5}, "greater than or equal to 1"),
         (LDiversity, {"l": 2.5}, "l must be a whole number for kind: distinct, got 2.5"),
         (LDiversity, {"l": 2, "kind": "recursive"}, "c must be given with kind: recursive"),
@@ -113,7 +103,6 @@ def test_defaults() -> None:
     anonymize = Anonymize(k=2)
     assert (anonymize.recoder, anonymize.loss, anonymize.suppression_limit) == ("ola", "precision", 0.05)
     assert SuppressSection().confidence is None
-    assert Gate() == Gate(k=None, t_closeness={}, l_diversity={}, linking_risk=None, suppression=None)
     assert Publish() == Publish(to=None, format="parquet")
     source = Source(generate="patients")
     assert (source.records, source.seed, source.format) == (20_000, 0, "csv")
@@ -121,10 +110,6 @@ def test_defaults() -> None:
     schedule = Schedule(cron="0 3 * * 1")
     assert (schedule.timezone, schedule.partitions) == ("UTC", None)
     assert schedule.start == datetime.date(2026, 1, 1)
-
-
-def test_limits_of_one_policy_are_not_shared_with_another() -> None:
-    assert Gate().t_closeness is not Gate().t_closeness
 
 
 @pytest.mark.parametrize("kept", ["none", "last", 1, 365])

@@ -1,16 +1,14 @@
-"""The first five sentences and the three questions: what they say of a release, and what they never say."""
+"""The three questions: what is said of a release, and what is never said."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
 from anon_pipeline.policy import Policy
-from anon_pipeline.report.answers import Counted, counted_subjects
 from anon_pipeline.report.columns import class_sizes
 from anon_pipeline.report.findings import Findings, findings
 from anon_pipeline.report.manifest_data import table_description
@@ -23,53 +21,6 @@ Making = Callable[..., Any]
 def found_of(made: Any) -> Findings:
     said = table_description(made.document, made.policy, made.frame)
     return findings(made.policy, said, made.frame, class_sizes(made.policy, made.frame), internal=False)
-
-
-def test_five_sentences(small_policy: Small, small_people: People, making: Making) -> None:
-    people = small_people()
-    people.loc[:1, "age"] = 990
-    owner = {"owner": "Health office", "purpose": "planning", "legal_basis": "§ 12", "contact": "desk 3"}
-    limits = {"linking_risk": 0.9}
-    made = making(small_policy(gate=limits, responsible=owner), people)
-    what, many, attacker, out, who = (" ".join(lines) for _, lines in found_of(made).sentences)
-    n = len(made.frame)
-    assert f"A table of {n} records with 6 columns" in what
-    assert "planning" in what
-    assert f"about {n} records, of 240" in many
-    assert "a person may have several" in many
-    smallest = made.frame.groupby(["age", "city"]).size().min()
-    assert f"chance of at most 1 in {smallest}" in attacker
-    assert (
-        f"at most {int(0.9 * n + 1e-9)} of {n} records on average (linking_risk, 90 % of the records)"
-        in attacker
-    )
-    assert out.startswith(f"{240 - n} of 240 records")
-    assert "the column person" in out
-    assert who == "Health office, on this legal basis: § 12; questions go to desk 3."
-
-
-def test_people_are_counted_where_the_policy_says_whose_records_they_are(made: Any) -> None:
-    said, n = table_description(made.document, made.policy, made.frame), len(made.frame)
-    assert counted_subjects(made.policy, said) == Counted("records", n, 240)
-    known = made.policy.model_copy(update={"record_key": "person"})
-    assert counted_subjects(known, said) == Counted("people", n, 240)
-    facts = {stage: dict(values) for stage, values in said.facts.items()}
-    facts["deidentified"]["people"], facts["suppressed"]["released_people"] = 90, 88
-    assert counted_subjects(made.policy, replace(said, facts=facts)) == Counted("people", 88, 90)
-    facts["deidentified"]["excess_records"], facts["suppressed"]["people_with_gaps"] = 7, 6
-    assert counted_subjects(made.policy, replace(said, facts=facts)) == Counted("people", 88, 90, 7, 6)
-
-
-def test_left_out_are_the_people_whom_suppression_counts(made: Any) -> None:
-    """Two are missing altogether; the limit counts six."""
-    said = table_description(made.document, made.policy, made.frame)
-    facts = {stage: dict(values) for stage, values in said.facts.items()}
-    facts["deidentified"]["people"] = 90
-    facts["suppressed"] |= {"released_people": 88, "people_with_gaps": 6}
-    sizes = class_sizes(made.policy, made.frame)
-    told = findings(made.policy, replace(said, facts=facts), made.frame, sizes, internal=False)
-    (out,) = dict(told.sentences)["What is left out"]
-    assert out.startswith("At least one record of 6 of 90 people (6.7 %; suppression), and of 2 of them all,")
 
 
 def test_what_is_open_is_said_to_be_open(small_policy: Small, small_people: People, making: Making) -> None:
@@ -87,7 +38,7 @@ def test_what_is_open_is_said_to_be_open(small_policy: Small, small_people: Peop
     assert linked.short == "Not limited"
     assert "height" in " ".join(linked.lines)
     assert inferred.short.startswith("Nothing limits what a class reveals about income, illness")
-    assert inferred.lines[-1].endswith("what all in it share: what the table is about.")
+    assert inferred.lines[-1].endswith("what all people in it share: what the table is about.")
     assert any("no limit says how many records he finds" in line for line in found.sentences[2][1])
 
 
@@ -117,7 +68,7 @@ def test_what_is_limited_is_said_to_be_limited(
     )
     assert linked.open == (worst.share > 0.8)
     assert linked.short.endswith("released unchanged") == linked.open
-    assert f"Who knows {worst.knows} finds {worst.many}." in found.sentences[2][1]
+    assert f"An attacker who knows {worst.knows} finds {worst.many}." in found.sentences[2][1]
     assert inferred.short == "Limited"
     assert any("t_closeness.illness: at most 0.9, passed" in line for line in inferred.lines)
     assert any(re.search(r"k: at least 3, measured \d+", line) for line in singled.lines)

@@ -31,14 +31,16 @@ def test_columns_with_noise_are_named_with_what_they_link(
     singled, linked, _ = found.answers
     assert singled.short.startswith("Not by age, city")
     assert singled.short.endswith(
-        ". Who also knows the exact height, note, released with noise, finds as many records as can be "
-        "linked (see linkability)"
+        ". An attacker who also knows the exact height, note, released with noise, finds as many "
+        "records as can be linked (see linkability)"
     )
     of_note = next(one for one in found.attacks if one.limit == "known_columns.note")
     [numbers, drawn] = [line for line in singled.lines if "anybody's of the class" in line]
     assert numbers.startswith("height has noise: ")
-    assert f"Who also knows the exact height finds at most {int(0.8 * len(made.frame))} of" in numbers
-    assert drawn.endswith(f"Who also knows the own one finds {of_note.many} on average (known_columns.note).")
+    most = int(0.8 * len(made.frame))
+    assert f"An attacker who also knows the exact height finds at most {most} of" in numbers
+    knows = f"An attacker who also knows the original value finds {of_note.many} on average"
+    assert drawn.endswith(f"{knows} (known_columns.note).")
     assert "released unchanged or drawn" in linked.short or not linked.open
     assert not singled.open
 
@@ -61,8 +63,8 @@ def test_several_drawn_columns_have_a_line_for_all_of_them_together(
     together = next(one for one in found.attacks if one.limit == "known_columns.note + trade")
     [line] = [line for line in found.answers[0].lines if "together" in line]
     assert line == (
-        f"Who knows the own values of note and trade together finds {together.many} on average"
-        " (known_columns.note + trade)."
+        "An attacker who also knows the original values of note and trade together finds "
+        f"{together.many} on average (known_columns.note + trade)."
     )
 
 

@@ -91,7 +91,7 @@ def test_numbers_of_a_column_name_it_and_what_is_not_measured_is_a_dash() -> Non
     expected = next(row for row in shown if row.words.startswith("expected error"))
     words = "expected error, in multiples of the value"
     assert expected == Row("What noise loses", words, "pay", "0.6", "times", "less")
-    assert {row.value for row in shown if row.words.startswith("predicted rightly")} == {"–"}
+    assert {row.value for row in shown if row.words.startswith("predicted correctly")} == {"–"}
     assert len([row for row in shown if row.column == "pay"]) == 5
     assert next(row.value for row in shown if row.unit == "pairs") == "1,234,567"
     every = sum(len(measure.numbers) for measure in MEASURES.values())

@@ -321,7 +321,7 @@ def test_reports_say_how_many_of_the_people(tmp_path: Path, small_policy: Small)
     assert rows[0] == "–"  # by the class alone: nobody knows the people of a class
     assert len(rows) > 1
     assert all(f" of {released} people" in row for row in rows[1:])
-    assert "People of whom a record is rightly linked" in internal
+    assert "People of whom an attacker correctly links at least one record" in internal
     measured = json.loads(next(folder.rglob("gate.json")).read_text())["gate"]["verdicts"]
     (people,) = [v["value"] for v in measured if v["limit"] == "k"]
     chances = re.findall(r'data-of="chance by the class alone" class="n">(.*?)</td>', internal)

@@ -90,7 +90,7 @@ class BatchCase(Case):
 
     @cached_property
     def population_risk(self) -> PopulationRisk:
-        """What an attacker learns who knows the population, whose people are counted for each class."""
+        """What an attacker who knows the population learns, whose people are counted for each class."""
         classes, counts = self.evidence.classes, whole_numbers(self.batch, POPULATION)
         people = np.zeros(len(classes.sizes), np.int64)
         people[classes.labels] = counts

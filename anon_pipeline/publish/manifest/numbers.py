@@ -24,7 +24,7 @@ _BANDED = Number(
     ("originals", "noise"),
     Audience.PUBLIC,
     "one of five bands of a mean over all records and all noise: readers, and those who sign, must know how "
-    "much an attacker links who also knows released values",
+    "much an attacker who also knows released values links",
 )
 _KEPT = "gate.verdicts.*.{}"
 

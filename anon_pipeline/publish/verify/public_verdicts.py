@@ -16,9 +16,9 @@ from anon_pipeline.base.values import to_texts
 from anon_pipeline.gate import GateReport, Status, Verdict, evaluate
 from anon_pipeline.limits.table import limit_of, limits_of
 from anon_pipeline.policy.columns import Generalize, PerturbCategories
+from anon_pipeline.policy.gate_limits import LIMIT_KEYS
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.public import PublicPolicy
-from anon_pipeline.policy.sections import LIMIT_KEYS
 
 _NEEDS_POLICY = "needs --policy"
 

@@ -1,0 +1,110 @@
+"""Parts of the JSON Schemas of what commands print: types of values, and what several commands have.
+
+The schemas themselves are in `cli.documents`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+TEXT, BIT = {"type": "string"}, {"type": "boolean"}
+COUNT = {"type": "integer"}
+COUNTS = {"type": "object", "additionalProperties": COUNT}
+NUMBER = {"type": ["number", "null"]}
+WORDS = {"type": ["string", "null"]}
+EFFECT = {"enum": ["strengthens", "weakens", "neutral", "cannot be compared"]}
+STATUS = {"enum": ["passed", "warned", "refused", "unmeasured"]}
+SENSE = {"enum": ["at least", "at most", "below", "holds"]}
+
+
+def object_of(required: Mapping[str, Any], **optional: Any) -> dict[str, Any]:
+    """Return the schema of an object, whose keys are all there, or may be."""
+    return {"type": "object", "required": [*required], "properties": {**required, **optional}}
+
+
+def list_of(items: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of a list."""
+    return {"type": "array", "items": items}
+
+
+def rows_of(required: Mapping[str, Any], **optional: Any) -> dict[str, Any]:
+    """Return the schema of a list of objects, as of `object_of`."""
+    return list_of(object_of(required, **optional))
+
+
+VERDICT = object_of(
+    {
+        "limit": TEXT,
+        "status": STATUS,
+        "value": {**NUMBER, "description": "None where it is not published, see SECURITY.md."},
+        "bound": NUMBER,
+        "sense": SENSE,
+        "reason": WORDS,
+    },
+    band=TEXT,
+)
+CHANGE = object_of(
+    {
+        "of": {"enum": ["field", "limit"]},
+        "where": {**TEXT, "description": "Key of the policy, or name of the limit."},
+        "effect": EFFECT,
+        "before": TEXT,
+        "after": TEXT,
+        "note": TEXT,
+    }
+)
+POINT = object_of(
+    {
+        "recoder": TEXT,
+        "k": COUNT,
+        "epsilon": NUMBER,
+        "confidence": NUMBER,
+        "error": NUMBER,
+        "error_of_range": NUMBER,
+        "linking": NUMBER,
+        "linking_released": NUMBER,
+        "suppression": NUMBER,
+        "suppression_at_most": NUMBER,
+        "linking_error": NUMBER,
+        "suppression_error": NUMBER,
+        "information_loss": NUMBER,
+        "loss": NUMBER,
+        "verdict": {**TEXT, "description": "passes, with what warns; or the limits that it does not keep."},
+        "front": BIT,
+        "recommended": BIT,
+    }
+)
+
+PROFILED = object_of(
+    {
+        "name": TEXT,
+        "holds": {**TEXT, "description": "In words."},
+        "different": COUNT,
+        "missing": COUNT,
+        "distinction": NUMBER,
+        "separation": NUMBER,
+        "alone": NUMBER,
+        "role": TEXT,
+        "policy": {"type": "object", "description": "What a policy would say of the column."},
+        "sure": TEXT,
+        "reason": TEXT,
+        "question": WORDS,
+    }
+)
+RUN = object_of(
+    {
+        "published": BIT,
+        "release": TEXT,
+        "partition": WORDS,
+        "verdicts": list_of(VERDICT),
+        "advice": {**list_of(TEXT), "description": "What to change, where the gate refused."},
+    },
+    data={**TEXT, "description": "Path of the released file."},
+    manifest=TEXT,
+    report=TEXT,
+    left={**list_of(TEXT), "description": "What is left of the data, in words."},
+    error={**TEXT, "description": "Why a partition was refused before the gate."},
+    earlier={"type": "integer", "description": "Files of the previous release that are still in the folder."},
+    ledger=WORDS,
+)
