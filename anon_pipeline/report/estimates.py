@@ -48,6 +48,8 @@ class Estimate:
 def estimate(share: float, records: int) -> Estimate:
     """Return how well a share is known, as if each record were linked or not by itself.
 
+    Records of one class have the same candidates; what that does to the error is in [methods 8.8].
+
     Below `ENOUGH` records, or with fewer than `HITS` on either side, only Wilson's interval is given.
 
     Args:

@@ -48,7 +48,10 @@ class Guessed:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Wilson's interval of his share of right guesses, 95 %."""
+        """Wilson's interval of his share of right guesses, 95 %, as if trials of one table were independent.
+
+        They are not, and the interval is narrower than one over tables; see docs/methods.md, 8.8.
+        """
         z, n, p = 1.96, self.trials, self.right / self.trials
         middle, wide = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
         return (middle - wide) / (1 + z * z / n), (middle + wide) / (1 + z * z / n)

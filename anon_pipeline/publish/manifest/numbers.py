@@ -77,7 +77,8 @@ _ADVICE = Number(
     ("policy", "originals"),
     Audience.OPERATOR,
     "the operator must know what to change. It is not a number, but one of at most 18 changes of the policy, "
-    "or none: the first that is expected to pass. Measured, it reveals less of a record than one bit can",
+    "or none: the first that is expected to pass. Measured, it reveals at most one bit of a record, and that "
+    "only where a change just passes or just fails",
 )
 _AUDITED = Number(
     ("policy", "released file", "history"),
