@@ -34,6 +34,12 @@ partition_option: Option = click.option(
 json_option: Option = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON. Its schema: anon-pipeline schema COMMAND."
 )
+always_json_option: Option = click.option(
+    "--json",
+    is_flag=True,
+    expose_value=False,
+    help="Taken as by other commands: JSON is printed in any case.",
+)
 project_option: Option = click.option(
     "--project",
     type=_FOLDER,
