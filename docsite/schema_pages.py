@@ -79,7 +79,7 @@ def _kind(value: Schema) -> str:
 
 
 def _alternatives(value: Schema) -> Iterator[Schema]:
-    """Yield what a choice is made between, also where `policy.schema_choices` writes it as tests; not null."""
+    """Yield what a choice is made between, also where `schema_choices` writes it as tests; null is none."""
     for several in ("anyOf", "oneOf", "allOf"):
         yield from (one for one in value.get(several, ()) if one.get("type") != "null")
     for one in (value[branch] for branch in ("then", "else") if branch in value):
