@@ -63,10 +63,9 @@ def _kind(value: Schema) -> str:
     if "$ref" in value:
         name = value["$ref"].rsplit("/", 1)[1]
         return f"[{name}](#{name.lower()})"
-    for several in ("anyOf", "oneOf", "allOf"):
-        if several in value:
-            kinds = [_kind(one) for one in value[several] if one.get("type") != "null"]
-            return " or ".join(dict.fromkeys(kinds))
+    alternatives = [*_alternatives(value)]
+    if alternatives:
+        return " or ".join(dict.fromkeys(map(_kind, alternatives)))
     if "const" in value or "enum" in value:
         values = value.get("enum", [value.get("const")])
         return ", ".join(f"`{_cell(str(one))}`" for one in values)
@@ -77,6 +76,17 @@ def _kind(value: Schema) -> str:
     if value.get("type") == "object" and isinstance(value.get("additionalProperties"), dict):
         return f"name: {_kind(value['additionalProperties'])}"
     return f"{value.get('type', 'any')}{_bounds(value)}"
+
+
+def _alternatives(value: Schema) -> Iterator[Schema]:
+    """Yield what a choice is made between, also where `schema_choices` writes it as tests; null is none."""
+    for several in ("anyOf", "oneOf", "allOf"):
+        yield from (one for one in value.get(several, ()) if one.get("type") != "null")
+    for one in (value[branch] for branch in ("then", "else") if branch in value):
+        if "if" in one:
+            yield from _alternatives(one)
+        elif {"$ref", "type", "const", "enum", "anyOf"} & {*one}:
+            yield one
 
 
 def _bounds(value: Schema) -> str:

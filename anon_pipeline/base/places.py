@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from pathlib import PurePath
+from dataclasses import dataclass, field
+from pathlib import PurePath, PurePosixPath
 from urllib.parse import unquote
 
 LOCAL = (
@@ -26,6 +27,29 @@ _LOGIN = re.compile(r"(?:ssh|sftp|ftp|smb|hdfs|webhdfs)://[a-z0-9._-]{1,32}@[^@:
 _SECRET = re.compile(r"(?:pass|pwd|secret|token|credential|key|sig|sas)[a-z0-9_.-]*=")
 _HERE = re.compile(r"http://(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?/")
 _DECODED = 4  # times that an escape may be escaped
+
+
+@dataclass(frozen=True, slots=True)
+class TableUrl:
+    """A table at a URL that a policy may name; messages call it by the last part of the URL.
+
+    url: of one of the kinds in `REMOTE`, without credentials.
+
+    >>> TableUrl("s3://bank/2026/customers.csv.gz").stem
+    'customers'
+    """
+
+    url: str = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        """The last part of the URL."""
+        return PurePosixPath(self.url.partition("://")[2]).name
+
+    @property
+    def stem(self) -> str:
+        """The name up to its first point."""
+        return self.name.partition(".")[0]
 
 
 def is_url(place: str) -> bool:

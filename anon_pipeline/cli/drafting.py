@@ -13,6 +13,7 @@ from anon_pipeline.cli.options import NEW_FILE, data_argument, json_option, proj
 from anon_pipeline.cli.shared import Progress, echo_json, shows_values
 
 if TYPE_CHECKING:
+    from anon_pipeline.base.places import TableUrl
     from anon_pipeline.draft.profile.look import Look
     from anon_pipeline.draft.profile.profile_table import Profile
     from anon_pipeline.draft.profile.proposals import Proposal
@@ -26,9 +27,12 @@ _SHOWN = 5  # values of a column that are shown to whoever asked for them
     "--to",
     "policy_file",
     type=NEW_FILE,
-    help="The policy file to write. Default: next to DATA, named after it.",
+    help="The policy file to write. Default: next to DATA, named after it (of a URL: here).",
 )
-@click.option("--name", help="Name of the release. Default: that of DATA's file.")
+@click.option(
+    "--name",
+    help="Name of the release. Default: that of DATA's file; of --to where DATA says where the table lies.",
+)
 @click.option("--yes", "silent", is_flag=True, help="Ask nothing: questions stay in the file.")
 @project_option
 @show_values_option
@@ -37,7 +41,7 @@ _SHOWN = 5  # values of a column that are shown to whoever asked for them
 def init(  # noqa: PLR0913 - the options of a command
     ctx: click.Context,
     *,
-    data: Path,
+    data: Path | TableUrl,
     policy_file: Path | None,
     name: str | None,
     silent: bool,
@@ -48,7 +52,8 @@ def init(  # noqa: PLR0913 - the options of a command
 
     What could not be decided stands as a question in the file. Nothing is released and no ε is spent.
 
-    DATA is a table's file, or a YAML file with the section source of a policy.
+    DATA is a table's file, its URL (s3://, gs://, az://, https://), or a YAML file with the section
+    source of a policy.
     """
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.draft.choice import fit  # noqa: PLC0415
@@ -60,16 +65,17 @@ def init(  # noqa: PLR0913 - the options of a command
         write_draft,
     )
     from anon_pipeline.draft.profile.profile_table import profile_file  # noqa: PLC0415
+    from anon_pipeline.draft.profile.source_file import names_source  # noqa: PLC0415
 
     if as_json and not silent:
         raise InputError("--json must be given with --yes: a program cannot be asked")
     if not silent and not sys.stdin.isatty():
         raise InputError("--yes must be given where nobody can be asked: standard input is not a terminal")
-    target = policy_file or data.with_suffix(".yaml")
+    target = policy_file or _beside(data)
     if target.exists():
         raise InputError(f"{target.name}: must not be there yet. Remove it, or name another file with --to.")
     root = _root(target, project)
-    place = place_of(data, root, name)
+    place = place_of(data, root, name or (_named_by(target) if names_source(data) else None))
     with Progress() as progress:
         found, frame = profile_file(data)
     refuse_edited(found, place, root)
@@ -83,6 +89,16 @@ def init(  # noqa: PLR0913 - the options of a command
         echo_json(as_document(fitted, target, tables))
         return
     click.echo("\n".join(summary(fitted, target, tables)))
+
+
+def _beside(data: Path | TableUrl) -> Path:
+    """Return the default policy file: next to the data, of a URL in the current folder."""
+    return data.with_suffix(".yaml") if isinstance(data, Path) else Path(f"{data.stem}.yaml")
+
+
+def _named_by(policy_file: Path) -> str:
+    """Return the name of a release whose data has none: that of the policy file, or of Dagster's folder."""
+    return policy_file.absolute().parent.name if policy_file.name == "defs.yaml" else policy_file.stem
 
 
 def _root(policy_file: Path, project: Path | None) -> Path:

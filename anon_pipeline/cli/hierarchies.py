@@ -13,6 +13,7 @@ from anon_pipeline.cli.shared import PRIVATE, echo_json, shows_values
 if TYPE_CHECKING:
     from rich.tree import Tree
 
+    from anon_pipeline.base.places import TableUrl
     from anon_pipeline.draft.profile.hierarchy_check import CheckedHierarchy, Node
     from anon_pipeline.draft.profile.look import Look
 
@@ -47,12 +48,15 @@ _SHOWN = 50  # values that are no leaf, on a terminal
 @show_values_option
 @json_option
 @click.pass_context
-def hierarchy(ctx: click.Context, /, data: Path, column: str, *, as_json: bool, **options: Any) -> None:
+def hierarchy(
+    ctx: click.Context, /, data: Path | TableUrl, column: str, *, as_json: bool, **options: Any
+) -> None:
     """Make a hierarchy for COLUMN of DATA, or check one: values that it lacks, its levels, its tree.
 
     Values are shown with --show-values on a terminal alone. Exit code 2: some value is no leaf.
 
-    DATA is a table's file, or a YAML file with the section source of a policy.
+    DATA is a table's file, its URL (s3://, gs://, az://, https://), or a YAML file with the section
+    source of a policy.
     """
     from anon_pipeline.base.errors import InputError, private_stage  # noqa: PLC0415
     from anon_pipeline.draft.profile.hierarchy_check import check_hierarchy, draw_tree  # noqa: PLC0415
@@ -79,7 +83,7 @@ def hierarchy(ctx: click.Context, /, data: Path, column: str, *, as_json: bool, 
         ctx.exit(InputError.exit_code)
 
 
-def _look(data: Path, column: str) -> Look:
+def _look(data: Path | TableUrl, column: str) -> Look:
     """Return the column, as it is read."""
     from anon_pipeline.base.errors import InputError, private_stage  # noqa: PLC0415
     from anon_pipeline.draft.profile.look import look_at  # noqa: PLC0415

@@ -15,6 +15,7 @@ from anon_pipeline.cli.documents import DOCUMENTS, schema_of
 from anon_pipeline.cli.formats import FORMATS, Checked
 from anon_pipeline.cli.options import (
     PATH,
+    always_json_option,
     json_option,
     open_policy,
     policy_option,
@@ -153,6 +154,7 @@ def _tables(path: Path, policy: Policy) -> Iterator[tuple[str, Callable[[], Data
 
 @click.command(epilog=_SCHEMA_EXAMPLE)
 @click.argument("command", required=False, type=click.Choice(sorted({*DOCUMENTS, *RESULTS})))
+@always_json_option
 def schema(command: str | None) -> None:
     """Print the JSON Schema of a policy file, for editors.
 

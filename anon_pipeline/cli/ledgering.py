@@ -14,7 +14,13 @@ import click
 from anon_pipeline.cli.ledger_closing import destination_of, refuse_unless_ended
 from anon_pipeline.cli.ledger_known import adopt, forget
 from anon_pipeline.cli.ledger_output import describe_total, print_releases, release_row
-from anon_pipeline.cli.options import json_option, locations_of, policy_option, project_option
+from anon_pipeline.cli.options import (
+    always_json_option,
+    json_option,
+    locations_of,
+    policy_option,
+    project_option,
+)
 from anon_pipeline.cli.shared import echo_json
 
 if TYPE_CHECKING:
@@ -83,6 +89,7 @@ def verify(contains: str | None, as_json: bool, project: Path | None) -> None:
 
 @ledger.command()
 @project_option
+@always_json_option
 def export(project: Path | None) -> None:
     """Print all events as JSON lines, with their hashes."""
     for event in _open_ledger(project).events():

@@ -1,4 +1,7 @@
-"""Every path of the command line is local: a URL is refused before anything is looked for or made."""
+"""Every path of the command line is local: a URL is refused before anything is looked for or made.
+
+A table that is only looked at may be at a URL that a policy may name, see `TablePath`.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import Any
 
 import click
 
-from anon_pipeline.base.places import LOCAL, is_local
+from anon_pipeline.base.places import LOCAL, TableUrl, is_local, remote_problem
 
 _KEPT = (
     "exists",
@@ -36,6 +39,28 @@ class LocalPath(click.Path):
         if not is_local(os.fsdecode(value)):
             self.fail(LOCAL, param, ctx)
         return super().convert(value, param, ctx)
+
+
+_OTHER_URL = (
+    "must be a path, or a URL that a policy may name, got another URL (not shown, it may hold "
+    "credentials): it {problem}. For a database, or a URL with credentials, give a YAML file with the "
+    "section source of a policy, which names an environment variable with the URL: "
+    "docs/init.md#tables-elsewhere."
+)
+
+
+class TablePath(LocalPath):
+    """A path, or the URL of a table that a policy may name."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return a path or a `TableUrl`; refuse any other URL without repeating it."""
+        text = os.fsdecode(value)
+        if is_local(text):
+            return super().convert(value, param, ctx)
+        problem = remote_problem(text)
+        if problem:
+            self.fail(_OTHER_URL.format(problem=problem), param, ctx)
+        return TableUrl(text)
 
 
 def with_local_paths(command: click.Command) -> click.Command:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from anon_pipeline.cli.local_paths import TablePath
+
 if TYPE_CHECKING:
     from anon_pipeline.policy.locations import Locations
     from anon_pipeline.policy.model import Policy
@@ -24,13 +26,19 @@ _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 policy_argument: Option = click.argument("policy_file", metavar="POLICY", type=PATH)
 release_argument: Option = click.argument("release", type=PATH)
-data_argument: Option = click.argument("data", metavar="DATA", type=PATH)
+data_argument: Option = click.argument("data", metavar="DATA", type=TablePath(path_type=Path))
 
 partition_option: Option = click.option(
     "--partition", help="Key of a partition, for a policy whose schedule has partitions."
 )
 json_option: Option = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON. Its schema: anon-pipeline schema COMMAND."
+)
+always_json_option: Option = click.option(
+    "--json",
+    is_flag=True,
+    expose_value=False,
+    help="Taken as by other commands: JSON is printed in any case.",
 )
 project_option: Option = click.option(
     "--project",

@@ -15,6 +15,7 @@ from typing import Any
 from anon_pipeline.base.disk import replace_file
 from anon_pipeline.base.errors import InputError, error_words
 from anon_pipeline.base.observer import Observer, ignore
+from anon_pipeline.base.places import TableUrl
 from anon_pipeline.draft.attributes import Place, plain_name, table_files
 from anon_pipeline.draft.choice import Fitted, fit
 from anon_pipeline.draft.policy_text import policy_text, questions_in
@@ -40,11 +41,13 @@ class Draft:
     tables: tuple[Path, ...]
 
 
-def draft(data: Path, policy_file: Path, project: Path, *, name: str, observe: Observer = ignore) -> Draft:
+def draft(
+    data: Path | TableUrl, policy_file: Path, project: Path, *, name: str, observe: Observer = ignore
+) -> Draft:
     """Look at a table and write a policy for it that runs; questions stay in the file.
 
     Args:
-        data: the table, within the project.
+        data: the table, within the project, or what says where it lies; see `source_file.read_given`.
         policy_file: to be written; it must not be there yet.
         project: what the policy's paths are relative to.
         name: of the release.
@@ -61,12 +64,16 @@ def draft(data: Path, policy_file: Path, project: Path, *, name: str, observe: O
     return Draft(fitted, write_draft(found, fitted, place, policy_file, project))
 
 
-def place_of(data: Path, project: Path, name: str | None) -> Place:
+def place_of(data: Path | TableUrl, project: Path, name: str | None) -> Place:
     """Return the name of the release and the path of its file, relative to the project.
 
+    Args:
+        name: default: that of the file.
     Raises:
         InputError: the file is outside of the project.
     """
+    if isinstance(data, TableUrl):
+        return Place(plain_name(name or data.stem), "")
     file, folder = data.resolve(), project.resolve()
     if not file.is_relative_to(folder):
         raise InputError(

@@ -108,13 +108,16 @@ def _reasons(profile: Profile, fitted: Fitted, place: Place) -> Iterator[tuple[s
 
 def _of_the_source(profile: Profile) -> str:
     layout = profile.layout
-    if profile.source is not None:
-        return "Where the table lies, as it was given."
+    where = (
+        "The path is relative to the project."
+        if profile.source is None
+        else "Where the table lies, as it was given."
+    )
     if layout is None or not layout.is_text:
-        return "The path is relative to the project. The file has types of its own."
+        return where if profile.source is not None else f"{where} The file has types of its own."
     said = (
-        f"The path is relative to the project. {layout.fitting:.0%} of the first lines have as many fields "
-        f"as the header, with this separator."
+        f"{where} {layout.fitting:.0%} of the first lines have as many fields as the header, with this "
+        f"separator."
     )
     if layout.guessed_encoding:
         said += (

@@ -10,6 +10,7 @@ from dagster.components.scaffold.scaffold import ScaffoldRequest
 from pydantic import BaseModel, Field, RootModel
 
 from anon_pipeline.base.errors import AnonPipelineError, private_stage
+from anon_pipeline.base.places import TableUrl, is_local, remote_problem
 from anon_pipeline.base.project import project_root
 from anon_pipeline.orchestration.chain import Chain, chain, chain_definitions
 from anon_pipeline.orchestration.guard import check_defs
@@ -51,7 +52,7 @@ class ReleaseScaffolder(dg.Scaffolder[ScaffoldOptions]):
         folder.mkdir(parents=True, exist_ok=True)
         if data is None:
             (folder / "defs.yaml").write_text(template(folder.name), encoding="utf-8")
-        elif (problem := _draft(Path(data), folder, project)) is not None:
+        elif (problem := _draft(data, folder, project)) is not None:
             if not any(folder.iterdir()):  # `dg` has made it
                 folder.rmdir()
             raise click.ClickException(problem)
@@ -62,10 +63,14 @@ class ReleaseScaffolder(dg.Scaffolder[ScaffoldOptions]):
                 click.echo(f"wrote {os.path.relpath(written)}: all steps of a run in one process")
 
 
-def _draft(data: Path, folder: Path, project: Path) -> str | None:
-    """Write a policy for a table; say why not where that failed."""
+def _draft(place: str, folder: Path, project: Path) -> str | None:
+    """Write a policy for a table, at a path or a URL; say why not where that failed."""
     from anon_pipeline.draft.policy_draft import draft, summary  # noqa: PLC0415 - takes seconds to import
 
+    problem = None if is_local(place) else remote_problem(place)
+    if problem:
+        return f"--data {problem}"
+    data = Path(place) if is_local(place) else TableUrl(place)
     try:
         with private_stage("init"):
             made = draft(data, folder / "defs.yaml", project, name=folder.name)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
 from anon_pipeline.policy.allow import Allowing
-from anon_pipeline.policy.fields import Missing, Plain, Real
-from anon_pipeline.policy.hierarchies import HIERARCHIES, HierarchySpec, as_texts, hierarchy_kind
+from anon_pipeline.policy.fields import Missing, Real
+from anon_pipeline.policy.hierarchies import HIERARCHIES, HierarchySpec, Names, hierarchy_kind
 from anon_pipeline.policy.kind_names import CategoryMechanism
 from anon_pipeline.policy.marks import COUNTED, SHOWN
 from anon_pipeline.policy.protection import NEUTRAL
@@ -31,7 +31,7 @@ class PerturbCategories(Allowing):
 
     role: Annotated[Literal["perturb"], SHOWN]
     mechanism: Annotated[CategoryMechanism, SHOWN] = Field(description="How the released value is chosen.")
-    values: Annotated[Annotated[tuple[Plain, ...], BeforeValidator(as_texts)] | None, COUNTED] = Field(
+    values: Annotated[Names | None, COUNTED] = Field(
         None, description="All values that the column may have, also those not in the data."
     )
     hierarchy: HierarchySpec | None = Field(

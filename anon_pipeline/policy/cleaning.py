@@ -80,7 +80,9 @@ def _currency(text: str) -> str:
 Currency = Annotated[Plain, AfterValidator(_currency)]
 DateFormat = Annotated[Plain, AfterValidator(_date_format)]
 Texts = Annotated[tuple[str, ...], BeforeValidator(_one_or_more)]
-ValueMap = Annotated[Keyed[str], BeforeValidator(_map)]
+ValueMap = Annotated[Keyed[str], BeforeValidator(_map, json_schema_input_type=Mapping[str, str | float])]
+_NAMES = BeforeValidator(as_texts, json_schema_input_type=str | tuple[str | float, ...])
+_ONE_TEXT = BeforeValidator(_one_or_more, json_schema_input_type=Plain | tuple[Plain, ...])
 
 
 class Cleaning(Strict):
@@ -98,7 +100,7 @@ class Cleaning(Strict):
     case: Annotated[Literal["lower", "upper", "keep"] | None, TEXT] = Field(
         None, description="Case of texts, letter by letter. Default: keep."
     )
-    missing: Annotated[Annotated[Texts, BeforeValidator(as_texts)] | None, TEXT] = Field(
+    missing: Annotated[Annotated[Texts, _NAMES] | None, TEXT] = Field(
         None,
         description="Texts that stand for a missing value, after strip and unicode and before case.",
     )
@@ -113,12 +115,12 @@ class Cleaning(Strict):
         description="Sign between groups of three digits. ' is also ’; a space is also one that does not "
         "break. Default: none.",
     )
-    currency: Annotated[Annotated[tuple[Currency, ...], BeforeValidator(_one_or_more)] | None, TEXT] = Field(
+    currency: Annotated[Annotated[tuple[Currency, ...], _ONE_TEXT] | None, TEXT] = Field(
         None,
         description="Text before or after a number, such as CHF, or a list of its spellings. It may be "
         "absent; any other text is a mistake.",
     )
-    format: Annotated[Annotated[tuple[DateFormat, ...], BeforeValidator(_one_or_more)] | None, TEXT] = Field(
+    format: Annotated[Annotated[tuple[DateFormat, ...], _ONE_TEXT] | None, TEXT] = Field(
         None,
         description="How dates are written, by the directives %d %m %Y %j %b %B %H %M %S %f; one, or a list. "
         "Default: %Y-%m-%d. A value that two of the formats read as different days is a mistake.",

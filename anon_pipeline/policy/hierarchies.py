@@ -113,10 +113,19 @@ def as_texts(value: Any) -> Any:
     return [_leaf(name) for name in value] if isinstance(value, (list, tuple)) else value
 
 
+Names = Annotated[
+    tuple[Plain, ...],
+    BeforeValidator(
+        as_texts, json_schema_input_type=Annotated[tuple[Plain | float, ...], Field(min_length=1)]
+    ),
+]
+"""A list of values, in a file texts or numbers."""
+
+
 class Order(Strict):
     """The value itself, or ``*``; recoders that need no levels release ranges in this order."""
 
-    order: Annotated[Annotated[tuple[Plain, ...], BeforeValidator(as_texts)], COUNTED] = Field(
+    order: Annotated[Names, COUNTED] = Field(
         min_length=1, description="Every value, lowest first, also those not in the data."
     )
 

@@ -48,11 +48,22 @@ def _choose(alternatives: Sequence[_Schema], defined: Mapping[str, _Schema]) -> 
     models = [defined.get(str(one.get("$ref", "")).rpartition("/")[2]) for one in rest]
     if len(rest) == 1:
         choice = rest[0]
+    elif (one_or_more := _one_or_more(rest)) is not None:
+        choice = one_or_more
     elif any(model is None for model in models):
         choice = {"anyOf": rest}
     else:
         choice = _by_key(rest, [model for model in models if model is not None])
     return choice if len(rest) == len(alternatives) else {"if": _NULL, "else": choice}
+
+
+def _one_or_more(alternatives: Sequence[_Schema]) -> _Schema | None:
+    """Return the choice between a list and one value in place of it, by which of them is given."""
+    lists = [one for one in alternatives if one.get("type") == "array"]
+    others = [one for one in alternatives if one not in lists]
+    if (len(lists), len(others)) != (1, 1):
+        return None
+    return _chain([{"type": "array"}], lists, others[0])
 
 
 def _by_key(refs: Sequence[_Schema], models: Sequence[_Schema]) -> _Schema:

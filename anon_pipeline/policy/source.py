@@ -79,7 +79,8 @@ def _key(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
-_AssetKey = Annotated[tuple[Plain, ...], Field(min_length=1), BeforeValidator(_key)]
+_Parts = Annotated[tuple[Plain, ...], Field(min_length=1)]
+_AssetKey = Annotated[_Parts, BeforeValidator(_key, json_schema_input_type=Plain | _Parts)]
 
 
 class Source(Strict):

@@ -23,6 +23,7 @@ from anon_pipeline.sources.change_guard import change_message
 from anon_pipeline.sources.formats import read_file, read_folder
 from anon_pipeline.sources.paths import filled_in
 
+_KEY_OF_VARIABLE = "source.url_env"
 _BLOCK = 2**22
 _VERSIONS = ("etag", "versionid", "version_id", "generation", "md5", "content-md5", "content_md5", "digest")
 _TIMES = ("lastmodified", "last_modified", "last-modified", "updated", "mtime", "modified", "created")
@@ -64,14 +65,22 @@ def url_env_frame(policy: Policy, folder: Path, partition: str | None) -> pd.Dat
     Raises:
         InputError: no such variable, another kind of URL; or see `read_source`.
     """
-    key = "source.url_env"
-    url = url_in(str(policy.source.place), key)
-    problem = remote_problem(url, secret=True)
-    if problem:
-        raise InputError(f"{key}: the variable {problem}")
-    if "{partition}" in url and partition is None:
-        raise InputError(f"{key}: {{partition}} must be filled in, got no partition")
-    return _frame(policy, url, key, partition)
+    url = _url_in_variable(policy, partition)
+    return _frame(policy, url, _KEY_OF_VARIABLE, partition)
+
+
+def remote_file(policy: Policy) -> Held | None:
+    """Return the bytes of the file at the URL of a source, as they are; None: a folder is there.
+
+    Args:
+        policy: its source is of a kind with a URL, and has no partitions.
+    Raises:
+        InputError: see `url_frame` and `url_env_frame`.
+    """
+    by_variable = policy.source.kind.remote == "variable"
+    url = _url_in_variable(policy, None) if by_variable else str(policy.source.place)
+    place = Place.at(url, _KEY_OF_VARIABLE if by_variable else "source.url")
+    return None if place.is_folder() else place.file(policy.source.limits)
 
 
 def url_version(url: str) -> str:
@@ -81,6 +90,16 @@ def url_version(url: str) -> str:
         InputError: no package can use the URL, or nothing is there that can be read.
     """
     return Place.at(url, "source.url").version()
+
+
+def _url_in_variable(policy: Policy, partition: str | None) -> str:
+    url = url_in(str(policy.source.place), _KEY_OF_VARIABLE)
+    problem = remote_problem(url, secret=True)
+    if problem:
+        raise InputError(f"{_KEY_OF_VARIABLE}: the variable {problem}")
+    if "{partition}" in url and partition is None:
+        raise InputError(f"{_KEY_OF_VARIABLE}: {{partition}} must be filled in, got no partition")
+    return url
 
 
 def _frame(policy: Policy, url: str, key: str, partition: str | None) -> pd.DataFrame:
@@ -126,7 +145,7 @@ class Place:
 
     def is_folder(self) -> bool:
         """Tell whether it is a folder, or the beginning of names that objects have in common."""
-        found: bool = self._ask(lambda: self.fs.isdir(self.path) and not self.fs.isfile(self.path))
+        found: bool = self._ask(lambda: not self.fs.isfile(self.path) and self.fs.isdir(self.path))
         return found
 
     def file(self, limits: Limits) -> Held:

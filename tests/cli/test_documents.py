@@ -25,9 +25,10 @@ def commands(group: click.Group, before: tuple[str, ...] = ()) -> Iterator[tuple
             yield " ".join((*before, name)), command
 
 
-def test_every_command_with_json_has_a_schema() -> None:
-    with_json = {name for name, command in commands(cli) if any("--json" in p.opts for p in command.params)}
-    assert with_json | {"ledger export"} == {*DOCUMENTS, *RESULTS}
+def test_every_command_takes_json_and_has_a_schema() -> None:
+    every = dict(commands(cli))
+    assert [name for name, one in every.items() if not any("--json" in p.opts for p in one.params)] == []
+    assert {*every} - {"schema"} == {*DOCUMENTS, *RESULTS}
     assert not {*DOCUMENTS} & {*RESULTS}
 
 
@@ -229,3 +230,10 @@ def test_each_line_of_ledger_export(folder: Callable[..., Folder]) -> None:
     assert len(lines) == json.loads(made.call("ledger", "verify", "--json").out)["events"] > 0
     for line in lines:
         validate(json.loads(line), schema_of("ledger export"))
+    assert made.call("ledger", "export", "--json").out.splitlines() == lines
+
+
+def test_json_of_schema(folder: Callable[..., Folder]) -> None:
+    made = folder()
+    assert made.call("schema", "--json").out == made.call("schema").out
+    assert made.call("schema", "run", "--json").out == made.call("schema", "run").out

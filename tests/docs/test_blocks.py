@@ -10,11 +10,13 @@ from pathlib import Path
 import click
 import pytest
 import yaml
+from jsonschema import Draft202012Validator
 
 from anon_pipeline.cli import cli
-from anon_pipeline.policy import policy_from
+from anon_pipeline.policy import json_schema, policy_from
 
 ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = Draft202012Validator(json_schema())
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 BLOCK = re.compile(r"^( *)```(\w+)\n(.*?)^\1```", re.DOTALL | re.MULTILINE)
 
@@ -35,6 +37,7 @@ def test_yaml_is_read_and_policies_are_policies(page: str, text: str) -> None:
     assert document is not None, page
     if isinstance(document, dict) and document.get("type") == "anon_pipeline.AnonymizedRelease":
         assert policy_from(document["attributes"]).name == document["attributes"]["name"]
+        SCHEMA.validate(document)
 
 
 @pytest.mark.parametrize(("page", "text"), blocks("python"), ids=lambda value: value[:20])

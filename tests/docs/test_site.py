@@ -31,6 +31,11 @@ def test_the_reference_has_every_key_command_and_name() -> None:
     for part in [schema["properties"]["attributes"], *schema["$defs"].values()]:
         for key in part.get("properties", {}):
             assert f"| `{key}` |" in policy
+    rows = [line.split(" | ") for line in policy.splitlines() if line.startswith("| `")]
+    assert [row[0] for row in rows if row[1].startswith("any")] == []
+    kinds = {(row[0][3:-1], row[1]) for row in rows}
+    assert ("currency", "list of string, at least 1 characters or string, at least 1 characters") in kinds
+    assert ("perturb", "[PerturbSection](#perturbsection)") in kinds
     for name in cli.commands:
         assert f"\n## {name}\n" in commands
     assert "\n### ledger list\n" in commands

@@ -14,10 +14,14 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
+from jsonschema import Draft202012Validator
 
+from anon_pipeline.policy import json_schema
 from tests.cli.projects import commands
 from tests.messy import TABLES, Messy, contacts, household, messy
 
+SCHEMA = Draft202012Validator(json_schema())
 Run = Callable[..., tuple[int, str, str]]
 
 
@@ -36,6 +40,7 @@ def test_a_messy_table_becomes_a_release_without_identifiers(
     code, out, err = run("init", path.name, "--yes")
     assert (code, "A rehearsal passed" in out) == (0, True), out + err
     policy = f"{table.name}.yaml"
+    SCHEMA.validate(yaml.safe_load((tmp_path / policy).read_text()))  # as `dg check yaml` and editors do
     code, out, err = run("run", policy)
     assert code == 0, out + err
     released = _released(tmp_path / "releases" / table.name)

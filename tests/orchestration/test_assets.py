@@ -38,6 +38,24 @@ def test_the_graph_is_the_way_of_the_data(small_policy: Callable[..., Policy]) -
     }
 
 
+@pytest.mark.parametrize(
+    ("contact", "owners"), [("privacy@example.org", ["privacy@example.org"]), ("room 12", [])]
+)
+def test_each_asset_says_whose_it_is_what_it_is_of_and_that_its_runs_wait_for_each_other(
+    small_policy: Callable[..., Policy], contact: str, owners: list[str]
+) -> None:
+    assets = chain_definitions(chain(small_policy(responsible={"owner": "Registry", "contact": contact})))[0]
+    for asset in assets:
+        [spec] = asset.specs
+        published = spec.key.path[-1] == "published"
+        assert (spec.group_name, list(spec.owners)) == ("small", owners)
+        assert spec.tags["anon_pipeline/private"] == ("false" if published else "true")
+        assert spec.kinds == {"python", "parquet"}
+        assert asset.op.pool == "anon_pipeline_small"
+    others = chain_definitions(chain(small_policy(publish={"format": "csv"})))[0]
+    assert [spec.kinds for one in others for spec in one.specs][-1] == {"python", "csv"}
+
+
 def test_a_release_is_materialized_checked_and_published(project: Make) -> None:
     made = project(gate={"linking_risk": 1.0, "t_closeness": {"illness": 0.9}})
     result = made.run("small_release")

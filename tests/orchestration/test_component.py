@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import dagster as dg
+import pandas as pd
 import pytest
 import yaml
 from dagster.components.testing import create_defs_folder_sandbox
@@ -92,13 +93,17 @@ def test_dg_check_yaml_finds_a_mistake_with_its_place(foreign: Path) -> None:
 
 def test_dg_scaffolds_a_policy_for_a_table_that_both_checks_accept(foreign: Path) -> None:
     """The policy is that of `init`, which has private tables, questions and reasons."""
-    patients(400, seed=3).to_csv(foreign / "people.csv", index=False, sep=";")
+    people = patients(400, seed=3).assign(income=[f"CHF {30 + i % 60}'000" for i in range(400)])
+    people["birth_date"] = pd.to_datetime(people["birth_date"]).dt.strftime("%d/%m/%Y")
+    people.to_csv(foreign / "people.csv", index=False, sep=";")
     command = ("scaffold", "defs", "anon_pipeline.AnonymizedRelease")
     made = dg_command(foreign, *command, "people", "--data", "people.csv")
     assert made.returncode == 0, made.stderr
     assert "questions stand in it" in made.stdout
     policy = load_policy(foreign / "shop" / "defs" / "people" / "defs.yaml")
     assert (policy.name, policy.source.path) == ("people", "people.csv")
+    assert policy.clean.columns["income"].currency == ("CHF",)
+    assert policy.clean.columns["birth_date"].format == ("%d/%m/%Y",)
     assert "/vault/" in (foreign / ".gitignore").read_text()
     for check in ("yaml", "defs"):
         done = dg_command(foreign, "check", check)
@@ -106,6 +111,10 @@ def test_dg_scaffolds_a_policy_for_a_table_that_both_checks_accept(foreign: Path
     refused = dg_command(foreign, *command, "others", "--data", "nobody.csv")
     assert refused.returncode != 0
     assert "nobody.csv: must be a readable file: it is not there" in refused.stderr
+    elsewhere = dg_command(foreign, *command, "others", "--data", "s3://me:CANARY@bank/people.csv")
+    assert elsewhere.returncode != 0
+    assert "--data must not hold credentials" in elsewhere.stderr
+    assert "CANARY" not in elsewhere.stderr + elsewhere.stdout
     assert "Traceback" not in refused.stderr
     assert not (foreign / "shop" / "defs" / "others").exists()
 

@@ -8,6 +8,8 @@ import jsonschema
 import pytest
 import yaml
 
+from anon_pipeline.base.errors import PolicyError
+from anon_pipeline.policy import policy_from
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.schema_choices import discriminate
 from anon_pipeline.policy.templates import template
@@ -67,6 +69,49 @@ def test_each_kind_of_column_is_chosen_by_its_keys(column: Any, right: bool) -> 
     document = yaml.safe_load(template("patients"))["attributes"]
     document["columns"]["height_cm"] = column
     assert VALIDATOR.is_valid(document) is right
+
+
+@pytest.mark.parametrize(
+    ("section", "value", "right"),
+    [
+        ("clean", {"currency": "CHF", "format": "%d/%m/%Y", "missing": "-"}, True),
+        (
+            "clean",
+            {"currency": ["CHF", "Fr."], "missing": ["-", 9, 9.5]},
+            True,
+        ),
+        ("clean", {"columns": {"birth_date": {"format": ["%d.%m.%Y", "%Y-%m-%d"]}}}, True),
+        ("clean", {"values": {"m": 1, "f": "2"}}, True),
+        ("clean", {"format": 5}, False),
+        ("clean", {"missing": [True]}, False),
+        ("source", {"asset": "customers"}, True),
+        ("source", {"asset": ["warehouse", "customers"]}, True),
+        ("source", {"asset": []}, False),
+        ("zip", {"order": [1, 2, "more"]}, True),
+        ("zip", {"order": []}, False),
+        ("zip", {"tree": {"young": [1990, 1991], "old": [1950]}}, True),
+    ],
+)
+def test_one_text_or_a_number_is_accepted_where_the_model_takes_it(
+    section: str, value: Any, right: bool
+) -> None:
+    document = yaml.safe_load(template("patients"))["attributes"]
+    if section == "zip":
+        document["columns"]["zip"] = {"role": "generalize", "hierarchy": value}
+    else:
+        document[section] = value
+    assert VALIDATOR.is_valid(document) is right
+    if right:
+        assert policy_from(document)
+    else:
+        with pytest.raises(PolicyError):
+            policy_from(document)
+
+
+def test_a_wrong_item_of_a_list_that_may_be_one_text_is_at_its_place() -> None:
+    document = yaml.safe_load(template("patients"))["attributes"]
+    document["clean"] = {"format": ["%d/%m/%Y", 5]}
+    assert mistakes(document) == [("clean.format.1", "5 is not of type 'string'")]
 
 
 def test_null_is_allowed_where_it_was_and_a_choice_of_plain_types_stays() -> None:

@@ -6,6 +6,7 @@ import codecs
 import csv
 import io
 from collections import Counter
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +29,7 @@ _HEAD_LINES = 1_000
 _HEAD_CHARACTERS = 2**20
 _BLOCK = 2**20
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_LIMITS = Limits()
 _UNREADABLE = (OSError, ValueError, LookupError, csv.Error)
 
 
@@ -68,7 +70,7 @@ def find_layout(path: Path | Held) -> Layout:
     """
     with withhold_text(f"{path.name}: must be a readable file", *_UNREADABLE):
         if isinstance(path, Path) and path.is_dir():
-            return Layout(next(one.name for one in FORMATS.values() if one.folder))
+            return folder_layout()
         if not file_size(path):
             raise InputError(f"{path.name}: must have a header line, got an empty file")
         typed = _format_of(path)
@@ -83,6 +85,11 @@ def find_layout(path: Path | Held) -> Layout:
         lines = _head(path, encoding)
     sep, fitting = _separator(lines)
     return Layout(DEFAULT_FORMAT, sep, encoding, fitting, guessed)
+
+
+def folder_layout() -> Layout:
+    """Return how a folder of files is written: in the format that is read of folders."""
+    return Layout(next(one.name for one in FORMATS.values() if one.folder))
 
 
 def _format_of(path: Path | Held) -> str | None:
@@ -147,19 +154,24 @@ def _separator(text: str) -> tuple[str, float]:
     return best[2], best[0] or 1.0
 
 
-def read_table(path: Path, layout: Layout) -> pd.DataFrame:
+def read_table(path: Path | Held, layout: Layout, limits: Limits = _LIMITS) -> pd.DataFrame:
     """Read a file as a source is read: a CSV file's cells are texts.
 
+    Args:
+        path: the file or folder, or what is held of a file.
+        layout: how it is written.
+        limits: how large it may be.
     Returns:
         (n, columns), at least one record.
     Raises:
         InputError: see `sources.files`; a header that cannot be one of a policy; no records.
     """
-    with private_stage("source"), refuse_changes(path):
+    unchanged = refuse_changes(path) if isinstance(path, Path) else nullcontext()
+    with private_stage("source"), unchanged:
         frame = (
-            read_folder(layout.format, path.name, files_in(path), Limits())
-            if path.is_dir()
-            else read_file(layout.format, path, layout.options, Limits(), ())
+            read_folder(layout.format, path.name, files_in(path), limits)
+            if isinstance(path, Path) and path.is_dir()
+            else read_file(layout.format, path, layout.options, limits, ())
         )
     refuse_header(path.name, [str(name) for name in frame.columns])
     if not len(frame):

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from anon_pipeline.base.errors import private_stage
+from anon_pipeline.base.places import TableUrl
 from anon_pipeline.catalog.detectors.forms import MISSING_ANYWHERE
 from anon_pipeline.draft.profile.layout import Layout
 from anon_pipeline.draft.profile.look import Look, look_at
@@ -56,15 +57,15 @@ class Profile:
         return [proposal for proposal in self.proposals if proposal.question is not None]
 
 
-def profile_file(path: Path) -> tuple[Profile, pd.DataFrame]:
-    """Look at a file, or at the table that a YAML file names.
+def profile_file(data: Path | TableUrl) -> tuple[Profile, pd.DataFrame]:
+    """Look at a file, at the table at a URL, or at the one that a YAML file names.
 
     Returns:
         Its profile, and the table as it was read.
     Raises:
         InputError: see `source_file.read_given`.
     """
-    given = read_given(path)
+    given = read_given(data)
     return profile_table(given.frame, layout=given.layout, source=given.source), given.frame
 
 

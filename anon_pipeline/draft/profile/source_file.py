@@ -1,7 +1,8 @@
-"""What a command is given to look at: a table's own file, or a file that says where the table lies.
+"""What a command is given to look at: a table's own file, its URL, or a file that says where the table lies.
 
-The second is a YAML file with the section `source` of a policy: of a database, of a file elsewhere, of a
-sheet. So each kind of source that a policy can name can be looked at before there is a policy.
+The last is a YAML file with the section `source` of a policy: of a database, of a file elsewhere, of a
+sheet. So each kind of source that a policy can name can be looked at before there is a policy. How a file is
+written is found out, wherever it is, unless the section says it.
 """
 
 from __future__ import annotations
@@ -14,12 +15,17 @@ import pandas as pd
 from pydantic import ValidationError
 
 from anon_pipeline.base.errors import InputError, PolicyError
+from anon_pipeline.base.places import TableUrl
 from anon_pipeline.base.project import project_root
-from anon_pipeline.draft.profile.layout import Layout, find_layout, read_table
+from anon_pipeline.base.size_bounds import Held
+from anon_pipeline.draft.profile.layout import Layout, find_layout, folder_layout, read_table
 from anon_pipeline.policy.hierarchies import ALL_OR_NOTHING
 from anon_pipeline.policy.load import policy_from, read_document
+from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.source import Source
 from anon_pipeline.sources import read_source
+from anon_pipeline.sources.paths import local_path
+from anon_pipeline.sources.urls import remote_file
 
 _SECTION = "source"
 _SUFFIXES = (".yaml", ".yml")
@@ -32,7 +38,8 @@ class Given:
 
     frame: (n, columns) as it is read: private.
     layout: how its file is written, or the kind of its source.
-    source: the section of a policy that says where it lies; None: the file is the table.
+    source: the section of a policy that says where it lies, and how it is written as far as that was found
+        out; None: the file is the table.
     """
 
     frame: pd.DataFrame = field(repr=False)
@@ -40,27 +47,61 @@ class Given:
     source: dict[str, Any] | None = None
 
 
-def read_given(path: Path) -> Given:
-    """Read the table that a file is, or that a YAML file names.
+def names_source(data: Path | TableUrl) -> bool:
+    """Tell whether what is given says where the table lies, and is not the table."""
+    return isinstance(data, Path) and data.suffix.lower() in _SUFFIXES
+
+
+def read_given(data: Path | TableUrl) -> Given:
+    """Read the table that a file is, that is at a URL, or that a YAML file names.
 
     Args:
-        path: of either; paths in the second are relative to its project, as in a policy.
+        data: paths in a YAML file are relative to its project, as in a policy.
     Raises:
         InputError: see `layout.find_layout`, `layout.read_table` and `sources.read_source`; no section
             ``source``, or more than it; a source with partitions.
     """
-    if path.suffix.lower() not in _SUFFIXES:
-        layout = find_layout(path)
-        return Given(read_table(path, layout), layout)
-    document = _document(path)
+    if isinstance(data, Path) and not names_source(data):
+        layout = find_layout(data)
+        return Given(read_table(data, layout), layout)
+    document = _document(data) if isinstance(data, Path) else {"url": data.url}
     if _has_partitions(document):
         raise InputError(
-            f"{path.name}: must name one table, got a source with partitions. Name one of them, "
+            f"{data.name}: must name one table, got a source with partitions. Name one of them, "
             "and write the partition into the policy afterwards."
         )
-    policy = policy_from({"name": "given", _SECTION: document, **_ANY})
-    frame = read_source(policy, folder=project_root(path))
-    return Given(frame, Layout(policy.source.kind.name), document)
+    policy, folder = _policy(document), project_root(data) if isinstance(data, Path) else Path()
+    source = policy.source
+    if {"format", "options"} & {*document} or (source.watched is None and source.kind.remote is None):
+        return Given(read_source(policy, folder=folder), Layout(source.kind.name), document)
+    file = _file_of(policy, folder)
+    layout = folder_layout() if file is None else find_layout(file)
+    document = {**document, **_how_written(layout)}
+    frame = (
+        read_source(_policy(document), folder=folder)
+        if file is None
+        else read_table(file, layout, source.limits)
+    )
+    return Given(frame, layout, document)
+
+
+def _policy(document: Any) -> Policy:
+    """Return a policy with a source, for what reads sources."""
+    return policy_from({"name": "given", _SECTION: document, **_ANY})
+
+
+def _file_of(policy: Policy, folder: Path) -> Path | Held | None:
+    """Return the file, or the folder here, that a source is; None: a folder at a URL."""
+    path = policy.source.watched
+    if path is None:
+        return remote_file(policy)
+    return local_path(path, f"{_SECTION}.{policy.source.kind.name}", folder, None)
+
+
+def _how_written(layout: Layout) -> dict[str, Any]:
+    if layout.is_text:
+        return {"options": {"sep": layout.sep, "encoding": layout.encoding}}
+    return {"format": layout.format}
 
 
 def _has_partitions(document: Any) -> bool:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
+import fsspec
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
 
 from anon_pipeline.base.errors import InputError, PolicyError
+from anon_pipeline.base.places import TableUrl
 from anon_pipeline.draft.profile.source_file import read_given
 from tests.cli.projects import Folder
 
@@ -94,6 +97,84 @@ def test_a_policy_for_each_kind_of_source_runs_unedited(
     assert str(tmp_path) not in (tmp_path / "policy.yaml").read_text(encoding="utf-8")
     made = project.call("run", "policy.yaml")
     assert made.code == 0, made.err
+
+
+def written(people: pd.DataFrame) -> bytes:
+    """Return a file as a colleague writes it, with a letter beyond ASCII in it."""
+    changed = people.assign(town=people["town"].replace("Sligo", "Münster"))
+    return changed.to_csv(index=False, sep=";").encode("cp1252")
+
+
+def at_a_url(people: pd.DataFrame, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    fsspec.filesystem("memory").pipe_file(f"/{folder.name}/people.csv.gz", gzip.compress(written(people)))
+    return f"memory://{folder.name}/people.csv.gz"
+
+
+def in_yaml(people: pd.DataFrame, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    (folder / "people.csv").write_bytes(written(people))
+    (folder / "where.yaml").write_text("source: {path: people.csv}", encoding="utf-8")
+    return "where.yaml"
+
+
+def in_a_variable(people: pd.DataFrame, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("PLACE", at_a_url(people, folder, monkeypatch))
+    (folder / "where.yaml").write_text("source: {url_env: PLACE}", encoding="utf-8")
+    return "where.yaml"
+
+
+@pytest.mark.parametrize("make", [at_a_url, in_yaml, in_a_variable])
+def test_how_a_file_is_written_is_found_out_wherever_it_is(
+    make: Callable[[pd.DataFrame, Path, pytest.MonkeyPatch], str],
+    people: pd.DataFrame,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data = make(people, tmp_path, monkeypatch)
+    project = Folder(tmp_path, capsys, monkeypatch)
+    drafted = project.call("init", data, "--yes", *(["--to", "people.yaml"] if data == "where.yaml" else []))
+    assert drafted.code == 0, drafted.err
+    text = (tmp_path / "people.yaml").read_text(encoding="utf-8")
+    attributes = yaml.safe_load(text)["attributes"]
+    assert attributes["name"] == "people"
+    assert attributes["source"]["options"] == {"sep": ";", "encoding": "cp1252"}
+    assert ("if the file is read as cp1252" in " ".join(text.replace("#", "").split())) is True
+    ran = project.call("run", "people.yaml")
+    assert ran.code == 0, ran.err
+
+
+def test_a_folder_of_partitions_at_a_url(people: pd.DataFrame, tmp_path: Path) -> None:
+    place = fsspec.filesystem("memory")
+    for town, some in people.groupby("town"):
+        place.pipe_file(f"/{tmp_path.name}/town={town}/part.parquet", some.drop(columns="town").to_parquet())
+    given = read_given(TableUrl(f"memory://{tmp_path.name}"))
+    assert (given.layout.format, sorted(given.frame["age"])) == ("parquet", sorted(people["age"]))
+    assert given.source == {"url": f"memory://{tmp_path.name}", "format": "parquet"}
+
+
+def test_what_a_section_says_of_a_file_is_not_found_out_again(people: pd.DataFrame, tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_bytes(written(people))
+    said = {"path": "people.csv", "options": {"sep": ";", "encoding": "latin-1"}}
+    (tmp_path / "where.yaml").write_text(yaml.safe_dump({"source": said}), encoding="utf-8")
+    assert read_given(tmp_path / "where.yaml").source == said
+
+
+@pytest.mark.parametrize(
+    "url", ["sqlite:///people.db", "postgresql://me:CANARY@host/db", "s3://b/x?token=CANARY"]
+)
+@pytest.mark.parametrize("command", ["init", "profile", "hierarchy"])
+def test_a_url_that_a_policy_may_not_name_is_refused_with_the_way_to_go(
+    url: str,
+    command: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    done = Folder(tmp_path, capsys, monkeypatch).call(
+        command, url, *(["town"] if command == "hierarchy" else [])
+    )
+    assert (done.code, "docs/init.md#tables-elsewhere" in done.err) == (2, True)
+    assert "CANARY" not in done.out + done.err
 
 
 def test_what_is_read_is_the_table(people: pd.DataFrame, tmp_path: Path) -> None:
