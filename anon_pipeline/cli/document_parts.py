@@ -106,5 +106,10 @@ RUN = object_of(
     left={**list_of(TEXT), "description": "What is left of the data, in words."},
     error={**TEXT, "description": "Why a partition was refused before the gate."},
     earlier={"type": "integer", "description": "Files of the previous release that are still in the folder."},
+    records={"type": "integer", "description": "Records of the release."},
+    records_before={
+        "type": ["integer", "null"],
+        "description": "Records of the release that it replaced; null: there was none.",
+    },
     ledger=WORDS,
 )

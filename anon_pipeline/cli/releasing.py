@@ -19,7 +19,14 @@ from anon_pipeline.cli.options import (
 )
 from anon_pipeline.cli.partition_keys import partitions_between
 from anon_pipeline.cli.reporting import new_page, write_page
-from anon_pipeline.cli.run_output import Asked, print_cost, print_release, refusal_document, release_document
+from anon_pipeline.cli.run_output import (
+    Asked,
+    print_cost,
+    print_release,
+    records_before,
+    refusal_document,
+    release_document,
+)
 from anon_pipeline.cli.shared import Progress, echo_json, print_refused, print_report, shows_values
 
 if TYPE_CHECKING:
@@ -73,7 +80,7 @@ def run(ctx: click.Context, /, policy_file: Path, **options: Any) -> None:
         from anon_pipeline.orchestration.instance_events import refuse_without_instance  # noqa: PLC0415
 
         refuse_without_instance()
-    releases = [Asked(policy, locations, key) for key in keys]
+    releases = [Asked(policy, locations, key, records_before(policy, locations, key)) for key in keys]
     if span is None:
         _run_one(ctx, releases[0], options)
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -16,14 +17,22 @@ if TYPE_CHECKING:
     from anon_pipeline.policy.locations import Locations
     from anon_pipeline.publish import Published
 
+_FEWER = 0.5
+"""Share of the previous release's records below which `run` asks whether the source is complete."""
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The release that `run` was asked for; ``partition``: None where the schedule has none."""
+    """The release that `run` was asked for.
+
+    partition: None where the schedule has none.
+    before: records of the release that is there now, which this one replaces; None: there is none to read.
+    """
 
     policy: Policy
     locations: Locations
     partition: str | None
+    before: int | None = None
 
 
 def print_release(asked: Asked, written: Published, *, exact: bool) -> None:
@@ -38,6 +47,12 @@ def print_release(asked: Asked, written: Published, *, exact: bool) -> None:
     print_warnings(written.report, asked.policy)
     measured = measured_name(asked.policy.name, asked.partition)
     print_paths(written.path, written.manifest_path, written.report_path, measured)
+    records = _records(written.manifest)
+    if asked.before is not None and records < _FEWER * asked.before:
+        click.echo(
+            f"fewer     {records:,} records, the previous release had {asked.before:,}. Is the source "
+            "complete?"
+        )
     files = count_earlier(asked.policy, written)
     if files:
         click.echo(
@@ -62,6 +77,8 @@ def release_document(asked: Asked, written: Published) -> dict[str, Any]:
         "report": str(written.report_path),
         "verdicts": written.report.to_json()["verdicts"],
         "earlier": count_earlier(asked.policy, written),
+        "records": _records(written.manifest),
+        "records_before": asked.before,
         "left": _rest(asked, written),
         "ledger": _cost(asked),
         "advice": [],
@@ -84,6 +101,24 @@ def refusal_document(asked: Asked, refused: AnonPipelineError) -> dict[str, Any]
         return said | {"error": str(refused)}
     verdicts = [verdict | {"value": None} for verdict in refused.report.to_json()["verdicts"]]
     return said | {"verdicts": verdicts, "advice": list(refused.advice)}
+
+
+def records_before(policy: Policy, locations: Locations, partition: str | None) -> int | None:
+    """Return how many records the published release has; None if there is none, or none that can be read.
+
+    A manifest that cannot be read is refused later, when the release is made.
+    """
+    from anon_pipeline.base.errors import AnonPipelineError  # noqa: PLC0415
+    from anon_pipeline.publish.writer import read_manifest  # noqa: PLC0415
+
+    with suppress(AnonPipelineError, LookupError, TypeError, ValueError):
+        document = read_manifest(locations.release(policy, partition))
+        return None if document is None else _records(document)
+    return None
+
+
+def _records(manifest: Mapping[str, Any]) -> int:
+    return sum(int(file["records"]) for file in manifest["files"])
 
 
 def count_earlier(policy: Policy, written: Published) -> int:

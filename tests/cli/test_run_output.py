@@ -12,7 +12,7 @@ from anon_pipeline import Locations, Policy
 from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.cli.documents import schema_of
 from anon_pipeline.cli.run_output import Asked, refusal_document
-from tests.cli.projects import Folder
+from tests.cli.projects import Folder, People
 
 
 def test_a_second_release_says_that_the_first_was_replaced_and_lies_there(
@@ -38,3 +38,20 @@ def test_what_was_refused_before_the_gate_says_why_and_not_by_how_much(
     assert (said["published"], said["partition"], said["verdicts"]) == (False, "2026-01-05", [])
     assert said["error"].startswith("k must be smaller.")
     assert "12.34" not in str(said)
+
+
+def test_a_release_of_far_fewer_records_asks_whether_the_source_is_complete(
+    folder: Callable[..., Folder], small_people: People
+) -> None:
+    made = folder(small_people(200))
+    whole = json.loads(made.call("run", "policy.yaml", "--json").out)
+    assert (whole["records"] > 120, whole["records_before"]) == (True, None)
+    again = made.call("run", "policy.yaml")
+    assert (again.code, "fewer " in again.out) == (0, False)
+    small_people(60).to_csv(made.path / "people.csv", index=False)
+    less = made.call("run", "policy.yaml")
+    assert less.code == 0
+    assert "records, the previous release had " in less.out
+    last = json.loads(made.call("run", "policy.yaml", "--json").out)
+    validate(last, schema_of("run"))
+    assert 20 < last["records_before"] <= 60
