@@ -181,7 +181,7 @@ def print_report(
     Args:
         at_hand: whether the reader has the file that was judged, and it alone.
         exact: whether to show all values, see `shows_values`; otherwise those that can be computed from the
-            released file.
+            released file, and the bands that the manifest publishes.
         err: whether to print on standard error.
     """
     from anon_pipeline.limits.table import demanded_by  # noqa: PLC0415
@@ -189,7 +189,8 @@ def print_report(
     rows = []
     for v in report.verdicts:
         value = v.value_seen(at_hand=at_hand) if at_hand or report.passed else None
-        shown = v.measured if exact else "" if value is None else f"{value:.6g}"
+        band = v.band if report.passed else None  # a band is public once the release is
+        shown = v.measured if exact else (band or "") if value is None else f"{value:.6g}"
         rows.append(
             (v.limit, shown, demanded_by(v), f"{v.status}: {v.reason}" if v.reason else str(v.status))
         )

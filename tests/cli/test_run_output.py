@@ -55,3 +55,14 @@ def test_a_release_of_far_fewer_records_asks_whether_the_source_is_complete(
     last = json.loads(made.call("run", "policy.yaml", "--json").out)
     validate(last, schema_of("run"))
     assert 20 < last["records_before"] <= 60
+
+
+def test_the_table_shows_the_band_that_the_manifest_publishes(folder: Callable[..., Folder]) -> None:
+    made = folder()
+    out = made.call("run", "policy.yaml").out
+    manifest = json.loads((made.path / "out" / "manifest.json").read_text())
+    bands = {one["limit"]: one["band"] for one in manifest["gate"]["verdicts"] if one.get("band")}
+    assert bands
+    for limit, band in bands.items():
+        line = next(line for line in out.splitlines() if f" {limit} " in line)
+        assert f" {band} " in line
