@@ -266,20 +266,32 @@ def error_words(error: Exception) -> str:
     return _IN_WORDS.get(type(error), type(error).__name__)
 
 
+def encoding_words(encoding: str) -> str:
+    """Say that a table is not written in the encoding that its options name, and what to write."""
+    other = "utf-8" if encoding.lower() in ("cp1252", "windows-1252") else "cp1252"
+    return (
+        f"it was read as {encoding}, and is in another encoding. Write which in the table's options, such as "
+        f"source: {{options: {{encoding: {other}}}}}"
+    )
+
+
 @contextmanager
-def withhold_text(message: str, *kinds: type[Exception]) -> Iterator[None]:
+def withhold_text(message: str, *kinds: type[Exception], encoding: str | None = None) -> Iterator[None]:
     """Turn exceptions of some kinds into an `InputError` that names the kind and drops the text.
 
     Args:
         message: the rule that was broken.
         kinds: what a reader raises on bad input.
+        encoding: what the text is read as, where options of the policy say so.
     Raises:
         InputError: without cause or context, since Arrow, csv and codecs quote what they could not read.
     """
     try:
         yield
     except kinds as error:
-        refused = InputError(f"{message}: {error_words(error)}")
+        told = encoding is not None and isinstance(error, UnicodeDecodeError)
+        words = encoding_words(str(encoding)) if told else error_words(error)
+        refused = InputError(f"{message}: {words}")
     else:
         return
     _raise_alone(refused)

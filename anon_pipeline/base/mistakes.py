@@ -26,6 +26,16 @@ def counted_records(records: int) -> str:
     return f"{records} record{'s' * (records != 1)}"
 
 
+def first_numbers(numbers: Sequence[int]) -> str:
+    """List the first of some numbers of records, and how many more there are: private, as a cell is.
+
+    >>> first_numbers(range(1, 13))
+    '1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 2 more'
+    """
+    left = len(numbers) - _FIRST
+    return ", ".join(map(str, numbers[:_FIRST])) + (f" and {left} more" if left > 0 else "")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Mistake:
     """One kind of mistake in one column.
@@ -52,10 +62,7 @@ class Mistake:
     @property
     def where(self) -> str:
         """Name the first records, from 1: private, as a cell is."""
-        numbers = np.flatnonzero(self.rows) + 1
-        left = len(numbers) - _FIRST
-        shown = ", ".join(map(str, numbers[:_FIRST].tolist()))
-        return f"{self.column}, {self.kind}: {shown}{f' and {left} more' if left > 0 else ''}"
+        return f"{self.column}, {self.kind}: {first_numbers((np.flatnonzero(self.rows) + 1).tolist())}"
 
 
 def mistakes_error(

@@ -32,7 +32,13 @@ from anon_pipeline.cli.profiling import profile
 from anon_pipeline.cli.project_env import read_project_env
 from anon_pipeline.cli.releasing import run
 from anon_pipeline.cli.reporting import report
-from anon_pipeline.cli.shared import print_refused, show_names, show_records, shows_values
+from anon_pipeline.cli.shared import (
+    find_records_advice,
+    print_refused,
+    show_names,
+    show_records,
+    shows_values,
+)
 from anon_pipeline.cli.tuning import tune
 from anon_pipeline.cli.vaulting import vault
 from anon_pipeline.cli.verifying import keygen, verify
@@ -61,7 +67,10 @@ class _Group(click.Group):
         except InputError as error:
             show_names(ctx, error.withheld_names())
             show_records(ctx, error.withheld_records())
-            raise
+            advice = find_records_advice(ctx, error.withheld_records())
+            if advice is None:
+                raise
+            raise InputError([*error.problems, advice]) from None
         except InfeasibleError as error:
             if shows_values(ctx, err=True):
                 click.echo(error.exact, err=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anon_pipeline.cli.options import NEW_FILE, data_argument, json_option, project_option, show_values_option
+from anon_pipeline.cli.options import NEW_FILE, data_argument, json_option, project_option, show_values
 from anon_pipeline.cli.shared import Progress, echo_json, shows_values
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _SHOWN = 5  # values of a column that are shown to whoever asked for them
 )
 @click.option("--yes", "silent", is_flag=True, help="Ask nothing: questions stay in the file.")
 @project_option
-@show_values_option
+@show_values("the most frequent values of each column that is asked about; they are data")
 @json_option
 @click.pass_context
 def init(  # noqa: PLR0913 - the options of a command

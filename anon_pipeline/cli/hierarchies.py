@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from anon_pipeline.cli.options import NEW_FILE, data_argument, json_option, open_policy, show_values_option
+from anon_pipeline.cli.options import NEW_FILE, data_argument, json_option, open_policy, show_values
 from anon_pipeline.cli.shared import PRIVATE, echo_json, shows_values
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ _SHOWN = 50  # values that are no leaf, on a terminal
     type=NEW_FILE,
     help="Write the values that are no leaf, a line each: 0600.",
 )
-@show_values_option
+@show_values("the values in the tree and those that are no leaf; they are data")
 @json_option
 @click.pass_context
 def hierarchy(

@@ -68,13 +68,24 @@ def _note(key: str) -> Callable[[click.Context, click.Parameter, Any], None]:
     return lambda ctx, _, value: ctx.meta.update({key: value})
 
 
-show_values_option: Option = click.option(
-    "--show-values",
-    is_flag=True,
-    expose_value=False,
-    callback=_note(SHOW_VALUES),
-    help="On a terminal, show the names of undeclared columns, which may be data, the first records with "
-    "mistakes, and exact measured values.",
+def show_values(says: str) -> Option:
+    """Return the option ``--show-values``.
+
+    Args:
+        says: what it shows on a terminal.
+    """
+    return click.option(
+        "--show-values",
+        is_flag=True,
+        expose_value=False,
+        callback=_note(SHOW_VALUES),
+        help=f"On a terminal, show {says}.",
+    )
+
+
+show_values_option = show_values(
+    "the names of undeclared columns, which may be data, the first records with mistakes, and exact measured "
+    "values"
 )
 _mistakes_option = click.option(
     "--mistakes-to",

@@ -24,7 +24,8 @@ from anon_pipeline.cli.shared import PRIVATE, echo_json, write_file
 @click.option(
     "--internal",
     is_flag=True,
-    help="Compare the release with the private tables, which must still be in the vault. Keep it private.",
+    help="Compare the release with the private tables, which must still be in the vault: Dagster keeps them "
+    "there, `run` does not. Keep it private.",
 )
 @click.option(
     "--out",

@@ -55,10 +55,11 @@ def print_release(asked: Asked, written: Published, *, exact: bool) -> None:
         )
     files = count_earlier(asked.policy, written)
     if files:
+        counted, them = ("1 file", "it") if files == 1 else (f"{files} files", "them")
         click.echo(
-            f"earlier   {files} file{'' if files == 1 else 's'} of the release before lie here still. This "
-            "release has replaced its manifest, and the next one removes them. Readers may have copies: both "
-            "releases together say more than one."
+            f"earlier   {counted} of the previous release {'is' if files == 1 else 'are'} still in the "
+            f"folder; the next release removes {them}. Whoever has both releases learns more than from one "
+            "of them."
         )
     rest = _rest(asked, written)
     if rest:

@@ -63,6 +63,18 @@ def show_records(ctx: click.Context, records: Sequence[str]) -> None:
         click.echo(f"mistakes  {path}", err=True)
 
 
+def find_records_advice(ctx: click.Context, records: Sequence[str]) -> str | None:
+    """Say how to find the records with mistakes; None where there are none, or they were told.
+
+    Args:
+        records: a line each, see `InputError.withheld_records`.
+    """
+    offered = MISTAKES_TO in ctx.meta and ctx.meta[MISTAKES_TO] is None
+    if not records or not offered or shows_values(ctx, err=True):
+        return None
+    return "--mistakes-to FILE writes which records these are, for you alone."
+
+
 def write_file(path: Path, data: bytes, *, what: str, private: bool = True) -> None:
     """Write a file, complete or not at all; a private one for its owner alone.
 

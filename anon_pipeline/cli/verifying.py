@@ -81,6 +81,8 @@ def verify(
             click.echo(f"Not verified: {unmeasured}.")
         for warning in found.warnings:
             click.echo(f"warning: {warning.text}. See {warning.section}", err=True)
+        if not report.with_status(Status.REFUSED):
+            click.echo(_describe_result(len(found.unverified)))
     refused = ", ".join(verdict.limit for verdict in report.with_status(Status.REFUSED))
     if refused:
         click.echo(f"refused by {refused}", err=True)
@@ -109,6 +111,16 @@ _IN_PART = (
     "It was checked against the public part of its policy, which is stored with it; the private part was not "
     "compared."
 )
+
+
+def _describe_result(unverified: int) -> str:
+    """Say that nothing was refused, and how many leaves of the manifest were not verified."""
+    if not unverified:
+        return "Nothing contradicts the manifest, and each of its entries was checked."
+    entries = "1 entry" if unverified == 1 else f"{unverified} entries"
+    return f"Nothing contradicts the manifest; {entries} cannot be checked here, for the reasons above."
+
+
 _MANY = 40  # leaves for one reason, of which only the number is shown
 
 

@@ -14,12 +14,18 @@ import yaml
 from anon_pipeline.draft.attributes import Place, attributes_of, limited_columns, table_files
 from anon_pipeline.draft.choice import Fitted
 from anon_pipeline.draft.profile.profile_table import Profile
+from anon_pipeline.draft.profile.proposals import Proposal
 from anon_pipeline.policy.columns import Sensitive
+from anon_pipeline.policy.hierarchies import Mask
 from anon_pipeline.policy.load import parse_policy
 from anon_pipeline.policy.model import TYPE
 from anon_pipeline.tuning.results import DROWNED
 
 _WIDTH = 110
+_OF_THE_DATASET = (
+    "Two releases of the same people under different names are counted together only with the same dataset "
+    "(docs/policy.md#dataset-budget). Default: the name."
+)
 _HEAD = """\
 A policy proposed by `anon-pipeline init`. Names, forms and numbers of values were looked at, not what they
 mean: read each line. `# QUESTION:` stands where somebody who knows the data must decide. No column is taken
@@ -46,6 +52,8 @@ def policy_text(profile: Profile, fitted: Fitted, place: Place) -> str:
             lines += [f"  {section}:", *_block(value)]
         else:
             lines.append(f"  {section}: {_flow(value)}")
+        if section == "name":
+            lines += [*_comment(_OF_THE_DATASET, "  "), f"  # dataset: {_flow(value)}"]
     text = "\n".join(lines) + "\n"
     if parse_policy(text).digest != fitted.policy.digest:
         raise AssertionError("what is written must be the policy that was tuned")
@@ -85,7 +93,16 @@ def _columns(fitted: Fitted, columns: Mapping[str, Any]) -> Iterator[str]:
     for proposal in fitted.proposals:
         question = f"\nQUESTION: {proposal.question}" if proposal.question else ""
         yield from _comment(f"{proposal.sure}: {proposal.reason}{question}", "    ")
-        yield f"    {_flow(proposal.name)}: {_flow(columns[proposal.name])}"
+        yield f"    {_flow(proposal.name)}: {_flow(columns[proposal.name])}{_of_masks(proposal)}"
+
+
+def _of_masks(proposal: Proposal) -> str:
+    """Say what the numbers of a mask mean, if the column has one."""
+    spec = getattr(proposal.column, "hierarchy", None)
+    if not isinstance(spec, Mask):
+        return ""
+    steps = ", ".join(map(str, spec.mask))
+    return f"  # hides the last {steps} character{'s' * (spec.mask != (1,))}"
 
 
 def _reasons(profile: Profile, fitted: Fitted, place: Place) -> Iterator[tuple[str, str]]:
@@ -157,14 +174,12 @@ def _of_the_columns(profile: Profile, fitted: Fitted, place: Place) -> str:
 
 def _of_recoding(fitted: Fitted) -> str:
     chosen, ks = fitted.chosen, [str(k) for k in fitted.compared]
-    said = f"k: classes of at least {chosen.k} records"
+    said = f"k = {chosen.k}: classes of at least {chosen.k} records"
+    if len(ks) > 1:
+        largest = "larger" if len(ks) == 2 else "largest"
+        said += f"; of {', '.join(ks[:-1])} and {ks[-1]}, the {largest} one that keeps the limits"
     if ks:
-        said += (
-            f", the largest of {', '.join(ks)} at the smallest ε that keeps the limits, tried on "
-            f"{fitted.records:,} records"
-            if len(ks) > 1
-            else f", tried on {fitted.records:,} records"
-        )
+        said += f", tried on {fitted.records:,} records"
     said += (
         ". anon-pipeline tune compares other k, up to 100, and no ε above that of this policy, so that "
         "it may recommend others. suppression_limit: the share of the records that may be left out for k."
@@ -181,14 +196,16 @@ def _of_recoding(fitted: Fitted) -> str:
 def _of_noise(fitted: Fitted) -> str:
     epsilon = f"{fitted.chosen.epsilon:g}"
     said = "ε of one record for all of its columns with noise, chosen from the data: of those compared, "
+    drowned = ", ".join(fitted.drowned)
+    left = f"; even so next to nothing is left of {drowned}" if drowned else " and leaves a useful release"
     said += (
-        f"{epsilon} is the smallest that keeps the limits and leaves a useful release (docs/tuning.md)."
+        f"{epsilon} is the smallest that keeps the limits{left} (docs/tuning.md)."
         if fitted.useful
         else f"none leaves a useful release; {epsilon} comes nearest of those that keep the limits."
     )
     if fitted.drowned:
         said += (
-            f"\nQUESTION: is what is left of {', '.join(fitted.drowned)} worth releasing? "
+            f"\nQUESTION: is what is left of {drowned} worth releasing? "
             f"{DROWNED[0].upper()}{DROWNED[1:]}. If no, drop the column, write role: generalize, or take a "
             "larger ε if you can promise it. If means over many records are enough, keep it."
         )

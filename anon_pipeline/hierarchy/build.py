@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -115,11 +116,19 @@ def _from_levels(
     codes[missing] = hierarchy.leaves - 1
     outside = int((codes < 0).sum())
     if outside:
-        raise InputError(
-            f"{name}: every value must be a leaf of its hierarchy, got {counted_records(outside)} with "
-            f"others. Add them to it, or map them to leaves in clean.columns ({name}: {{values: ...}})."
-        )
+        raise _not_leaves_error(name, outside)
     return codes, hierarchy
+
+
+def _not_leaves_error(name: str, records: int) -> InputError:
+    """Return the error about records whose values a hierarchy does not list, and say how to find these."""
+    has, values = ("has", "a value") if records == 1 else ("have", "values")
+    return InputError(
+        f"{name}: every value must be a leaf of its hierarchy, {counted_records(records)} {has} {values} "
+        f"that it does not list. `anon-pipeline hierarchy DATA {shlex.quote(name)} --policy POLICY "
+        "--not-leaves FILE` writes which. Add them to it, or map them to leaves in clean.columns "
+        f"({name}: {{values: ...}})."
+    )
 
 
 def code_leaves(column: pd.Series, levels: _Levels) -> tuple[NDArray[np.int64], Hierarchy]:

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from anon_pipeline.base.places import is_url
+from anon_pipeline.catalog.detectors import NAMES
 from anon_pipeline.policy.columns import COLUMN_TAGS
 from anon_pipeline.policy.fields_at import Place, choices_at, fields_at, is_mapping_of_numbers
 from anon_pipeline.policy.hierarchies import HIERARCHY_TAGS
@@ -196,6 +197,10 @@ def _advice(item: ErrorDetails, model: type[BaseModel]) -> str:
         return ". Write each column as a key: {age: {role: generalize}}."
     if kind == "dict_type" and plain and is_mapping_of_numbers(model, loc):
         return f". Write {{COLUMN: {value}}}."
+    if kind == "dict_type" and loc[-1] == "allow":
+        given = value if isinstance(value, (list, tuple)) else [value]
+        names = [name for name in NAMES if name in given] or ["DETECTOR"]
+        return f". Write {{{', '.join(f'{name}: why' for name in names)}}}."
     if kind in {"dict_type", "model_type", "model_attributes_type"}:
         below = fields_at(model, loc)
         needed = [name for name, field in below.items() if field.is_required()]

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from anon_pipeline.base.errors import InputError, withhold_text
+from anon_pipeline.base.mistakes import first_numbers
 from anon_pipeline.base.size_bounds import BoundedLines, Held, limit_error, open_readable
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.sources.bounds import refuse_large_file, refuse_long_lines, refuse_long_texts
@@ -49,7 +50,7 @@ def read_csv(
         InputError: unreadable, no header, repeated column names, lines of the wrong length (their number),
             a limit that is not kept (its name).
     """
-    with withhold_text(f"{path.name}: must be a readable CSV file", *_UNREADABLE):
+    with withhold_text(f"{path.name}: must be a readable CSV file", *_UNREADABLE, encoding=options.encoding):
         refuse_large_file(path, limits)
         lines = refuse_long_lines(path, options.encoding, limits)
         names = _header(path, options, limits)
@@ -58,9 +59,7 @@ def read_csv(
             _count_rows(path, how, limits)
         table, torn = _parse(path, how, limits)
         if table is None:
-            raise InputError(
-                f"{path.name}: every line must have {len(names)} fields, got {torn} lines with others"
-            )
+            raise _torn_error(path.name, len(names), torn)
         refuse_long_texts(path, table, limits)
         frame: pd.DataFrame = table.to_pandas()
     if list(frame.columns) != names:  # then their types were guessed
@@ -101,8 +100,8 @@ def _how(names: Sequence[str], options: SourceOptions, limits: Limits, *, quoted
     )
 
 
-def _parse(path: Path | Held, how: _How, limits: Limits) -> tuple[pa.Table | None, int]:
-    """Return a CSV file's table, or none and the number of lines with too many or too few fields.
+def _parse(path: Path | Held, how: _How, limits: Limits) -> tuple[pa.Table | None, list[int]]:
+    """Return a CSV file's table, or none and the numbers of the records with too many or too few fields.
 
     Arrow's threads never call Python: what is left of such a call when the process ends would abort it. So
     the lines are counted in a second reading, in this thread alone.
@@ -119,7 +118,7 @@ def _parse(path: Path | Held, how: _How, limits: Limits) -> tuple[pa.Table | Non
         if not _is_torn(error):
             raise
     else:
-        return table, 0
+        return table, []
     return None, _torn_lines(path, how, limits)
 
 
@@ -128,13 +127,26 @@ def _is_torn(error: pa.ArrowInvalid) -> bool:
     return re.search(r"Expected \d+ columns, got \d+", str(error)) is not None
 
 
-def _torn_lines(path: Path | Held, how: _How, limits: Limits) -> int:
-    """Count the lines with too many or too few fields; with one thread Arrow calls Python in this one."""
+def _torn_error(name: str, fields: int, torn: Sequence[int]) -> InputError:
+    """Return the error about lines with too many or too few fields; which they are is withheld."""
+    wanted, got = f"{fields} field{'s' * (fields != 1)}", f"{len(torn)} line{'s' * (len(torn) != 1)}"
+    return InputError(
+        f"{name}: every line must have {wanted}, got {got} with more or fewer",
+        records=[f"{name}, with more or fewer fields: {first_numbers(torn)}"],
+    )
+
+
+def _torn_lines(path: Path | Held, how: _How, limits: Limits) -> list[int]:
+    """Number the records with too many or too few fields; with one thread Arrow calls Python in this one.
+
+    Returns:
+        Their numbers, from 1: the header and empty lines are not counted.
+    """
     torn: list[int] = []
 
     def count(row: pa_csv.InvalidRow) -> str:
-        """Record how many fields a line has, and continue after it."""
-        torn.append(row.actual_columns)
+        """Note the number of a line, and continue after it."""
+        torn.append((row.number or 1) - 1)  # Arrow counts the header
         return "skip"
 
     alone = pa_csv.ReadOptions(block_size=how.read.block_size, use_threads=False)
@@ -145,7 +157,7 @@ def _torn_lines(path: Path | Held, how: _How, limits: Limits) -> int:
             parse_options=pa_csv.ParseOptions(**how.parse, invalid_row_handler=count),
             convert_options=how.convert,
         )
-    return len(torn)
+    return torn
 
 
 def _count_rows(path: Path | Held, how: _How, limits: Limits) -> None:
@@ -194,10 +206,16 @@ def _as_utf8(path: Path | Held, encoding: str) -> pa.NativeFile:
 
 @contextmanager
 def _within_a_block(path: Path | Held, limits: Limits) -> Iterator[None]:
-    """Name the limit when a quoted record, whose lines are short, does not fit into Arrow's block."""
+    """Name the limit when a quoted record, whose lines are short, does not fit into Arrow's block.
+
+    Raises:
+        UnicodeDecodeError: the bytes are not UTF-8; without any of them.
+    """
     try:
         yield
     except pa.ArrowInvalid as error:
+        if "invalid UTF8" in str(error):
+            raise UnicodeDecodeError("utf-8", b"", 0, 0, "") from None
         if "straddling" not in str(error):
             raise
     else:

@@ -45,7 +45,8 @@ def jsonl_frame(
         InputError: lines that are no objects, or hold lists and objects (their number); a limit that is not
             kept (its name).
     """
-    with withhold_text(f"{path.name}: must be a readable file of JSON lines", *_UNREADABLE):
+    must = f"{path.name}: must be a readable file of JSON lines"
+    with withhold_text(must, *_UNREADABLE, encoding=options.encoding):
         refuse_large_file(path, limits)
         encoding = "utf-8-sig" if options.encoding.lower() in ("utf-8", "utf8") else options.encoding
         with io.TextIOWrapper(open_readable(path), encoding=encoding, newline="\n") as file:
@@ -75,7 +76,7 @@ def _table(name: str, lines: Iterator[str], missing: set[str], limits: Limits) -
     if wrong:
         raise InputError(
             f"{name}: every line must be one JSON object of texts, numbers, true, false and null, each name "
-            f"once, got {wrong} lines with something else"
+            f"once, got {wrong} line{'s' * (wrong != 1)} with something else"
         )
     if not read:
         raise InputError(f"{name}: must have records, got an empty file")

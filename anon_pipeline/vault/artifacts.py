@@ -51,7 +51,7 @@ class Vault:
         raise InputError(
             f"the vault does not have {name}. In Dagster, materialize the stage again (vault.retain may have "
             "deleted its table). `anon-pipeline run` keeps no private tables: for the internal report use "
-            "`run --internal-report FILE`."
+            "`run --internal-report FILE`, which makes the release again: new noise costs ε again."
         )
 
     def _plain(self, source: BinaryIO, name: str) -> memoryview:

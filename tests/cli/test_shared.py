@@ -65,8 +65,17 @@ def test_records_with_mistakes_go_to_a_private_file_alone(folder: Callable[..., 
         "height: must be a number, got 1 record without a digit. In clean.columns.height: write" in done.err
     )
     assert "7777" not in done.err + done.out  # standard error is no terminal
+    assert "which records these are" not in done.err
     assert (made.path / "mistakes.txt").read_text() == "height, without a digit: 7777\n"
     assert (made.path / "mistakes.txt").stat().st_mode & 0o777 == 0o600
+
+
+def test_torn_lines_go_to_the_file_too(folder: Callable[..., Folder]) -> None:
+    made = folder("person,age,city,height,income,illness,note\na,30\n")
+    done = made.call("run", "policy.yaml")
+    assert "every line must have 7 fields, got 1 line with more or fewer\n--mistakes-to FILE" in done.err
+    done = made.call("run", "policy.yaml", "--mistakes-to", "mistakes.txt")
+    assert (made.path / "mistakes.txt").read_text() == "people.csv, with more or fewer fields: 1\n"
 
 
 def test_without_the_option_nobody_is_told_which_records(folder: Callable[..., Folder]) -> None:
@@ -75,6 +84,7 @@ def test_without_the_option_nobody_is_told_which_records(folder: Callable[..., F
         done = made.call(command, "policy.yaml")
         assert done.code == 2
         assert "7777" not in done.err + done.out
+        assert done.err.endswith("--mistakes-to FILE writes which records these are, for you alone.\n")
     assert not (made.path / "mistakes.txt").exists()
 
 

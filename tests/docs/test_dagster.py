@@ -81,6 +81,21 @@ def test_a_condition_publishes_nothing_that_the_gate_refuses(project: Make) -> N
     assert made.released() == []
 
 
+@pytest.mark.parametrize("bound", [1.0, 0.0])
+def test_its_function_makes_a_release_in_process(
+    project: Make,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    bound: float,
+) -> None:
+    made = project(gate={"linking_risk": bound})
+    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path))
+    passed = run(block("python", "execute_in_process"))["make_release"](made.definitions, "small")
+    assert (passed, bool(made.released())) == (bound == 1, bound == 1)
+    assert ("small/published: " in capsys.readouterr().out) == (bound == 0)
+
+
 @pytest.fixture
 def told() -> Iterator[tuple[str, list[Any]]]:
     """A server that keeps what it is sent, and its address."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -55,6 +57,46 @@ def test_each_column_and_section_has_its_reason_and_each_question_stands_there(
         assert lines[place - 1].startswith("  # ")
     questions = [line for line in lines if line.strip().startswith("# QUESTION: ")]
     assert len(questions) >= sum(proposal.question is not None for proposal in fitted.proposals) + 1
+
+
+def test_it_says_what_the_dataset_is_for(made: tuple[Profile, Fitted, str]) -> None:
+    text = made[2]
+    assert "\n  # dataset: people\n" in text
+    named = parse_policy(text.replace("  # dataset: people", "  dataset: customers"))
+    assert (parse_policy(text).dataset, named.dataset) == (None, "customers")
+
+
+def test_a_mask_says_what_its_numbers_hide() -> None:
+    rng = np.random.default_rng(0)
+    zips = pd.Series(rng.integers(10_000, 99_999, 60)).astype(str)
+    frame = pd.DataFrame({"zip": rng.choice(zips, N), "sex": rng.choice(["f", "m"], N)})
+    found = profile_table(frame, layout=Layout("csv", ",", "utf-8", 1.0, False))
+    fitted = fit(found, frame, PLACE)
+    lines = policy_text(found, fitted, PLACE).splitlines()
+    written = "    zip: {role: generalize, hierarchy: {mask: [2, 3, 4]}}  # hides the last 2, 3, 4 characters"
+    assert written in lines
+
+
+def test_an_epsilon_at_which_a_column_is_useless_is_not_said_to_be_useful(
+    made: tuple[Profile, Fitted, str],
+) -> None:
+    found, fitted, text = made
+    assert "worth releasing" not in text
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"sex": rng.choice(["f", "m"], N), "height": rng.normal(170, 10, N).round()})
+    found = profile_table(frame, layout=Layout("csv", ",", "utf-8", 1.0, False))
+    fitted = fit(found, frame, PLACE)
+    plain, drowned = (
+        " ".join(line.strip(" #") for line in policy_text(found, one, PLACE).splitlines())
+        for one in (
+            replace(fitted, useful=True, drowned=()),
+            replace(fitted, useful=True, drowned=("height",)),
+        )
+    )
+    assert "keeps the limits and leaves a useful release (docs" in plain
+    assert "keeps the limits; even so next to nothing is left of height (docs" in drowned
+    assert "QUESTION: is what is left of height worth releasing?" in drowned
+    assert f"k = {fitted.chosen.k}: classes of at least {fitted.chosen.k} records" in plain
 
 
 def test_no_value_stands_in_it(made: tuple[Profile, Fitted, str]) -> None:

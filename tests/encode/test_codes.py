@@ -305,7 +305,8 @@ def test_values_outside_their_hierarchies_are_all_listed() -> None:
         code_quasi_identifiers(data, POLICY)
     assert caught.value.problems == (
         "age: must be a number, got 1 record with something else",
-        "sex: every value must be a leaf of its hierarchy, got 2 records with others. Add them to it, "
+        "sex: every value must be a leaf of its hierarchy, 2 records have values that it does not list. "
+        "`anon-pipeline hierarchy DATA sex --policy POLICY --not-leaves FILE` writes which. Add them to it, "
         "or map them to leaves in clean.columns (sex: {values: ...}).",
     )
     assert CANARY not in "".join(traceback.format_exception(caught.value))

@@ -171,7 +171,8 @@ def test_a_table_file(tmp_path: Path) -> None:
     assert released(column("a", "b"), spec, folder=tmp_path) == [["a", "b"], ["y", "x"], ["*", "*"]]
     _, hierarchy = code_column(column("a"), spec, folder=tmp_path)
     assert hierarchy.values[0].tolist() == ["b", "c", "a"]
-    assert "got 1 record with others. Add them" in refused(column(CANARY), spec, folder=tmp_path)
+    said = refused(column(CANARY), spec, folder=tmp_path)
+    assert "1 record has a value that it does not list. `anon-pipeline hierarchy DATA q --policy" in said
     assert "t.csv: must be a readable UTF-8 table" in refused(column("a"), spec, folder=tmp_path / "gone")
 
 
@@ -221,8 +222,9 @@ def test_an_order_is_that_of_the_policy() -> None:
     assert hierarchy.values[0].tolist() == ["low", "middle", "high", None]
     assert (hierarchy.ordered, hierarchy.coordinates) == (True, None)
     assert refused(column("low", CANARY, CANARY), spec) == (
-        "q: every value must be a leaf of its hierarchy, got 2 records with others. Add them to it, "
-        "or map them to leaves in clean.columns (q: {values: ...})."
+        "q: every value must be a leaf of its hierarchy, 2 records have values that it does not list. "
+        "`anon-pipeline hierarchy DATA q --policy POLICY --not-leaves FILE` writes which. Add them to it, or "
+        "map them to leaves in clean.columns (q: {values: ...})."
     )
 
 

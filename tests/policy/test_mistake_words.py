@@ -1,4 +1,4 @@
-"""Forty careless mistakes in a policy: each is answered with what must be there and what to write."""
+"""Careless mistakes in a policy: each is answered with what must be there and what to write."""
 
 from __future__ import annotations
 
@@ -74,6 +74,9 @@ CASES: list[tuple[tuple[str, ...], Any, str]] = [
         "columns.sex.hierarchy.dates.0: must be one of month, quarter, y",
     ),
     ((*SEX, "hierarchy"), {"table": None}, "columns.sex.hierarchy.table: must be a text"),
+    ((*SEX, "allow"), ["email"], "columns.sex.allow: must be a mapping. Write {email: why}."),
+    ((*SEX, "allow"), "email", "columns.sex.allow: must be a mapping, got 'email'. Write {email: why}."),
+    ((*SEX, "allow"), ["mail"], "columns.sex.allow: must be a mapping. Write {DETECTOR: why}."),
     (("gate", "t_closeness"), 0.4, "gate.t_closeness: must be a mapping, got 0.4. Write {COLUMN: 0.4}."),
     (
         ("gate", "l_diversity"),

@@ -29,6 +29,7 @@ from anon_pipeline.sources.files import read_csv
 from anon_pipeline.sources.parquet import read_parquet
 
 CANARY = "-".join(["CANARY", "7f3a"])
+_WRITE_CP1252 = "encoding. Write which in the table's options, such as source: {options: {encoding: cp1252}}"
 
 
 @pytest.fixture
@@ -150,15 +151,25 @@ def test_header_only(read: Callable[..., pd.DataFrame]) -> None:
         (
             f"a,b\n{CANARY}\n1,2\n{CANARY},2,3\n1,{CANARY},\n".encode(),
             {},
-            "data.csv: every line must have 2 fields, got 3 lines with others",
+            "data.csv: every line must have 2 fields, got 3 lines with more or fewer",
         ),
         (f"a,b\n1,{CANARY}\n".encode() + b"\xff,1\n", {}, "data.csv: must be a readable CSV file: "),
         (
             b"a,b\n" + b"1,2\n" * 9999 + f"1,{CANARY}".encode() + b"\xff\n",
             {},
-            "data.csv: must be a readable CSV file: ArrowInvalid",
+            f"data.csv: must be a readable CSV file: it was read as utf-8, and is in another {_WRITE_CP1252}",
         ),
-        (b"a\xff,b\n1,2\n", {}, "data.csv: must be a readable CSV file: it is in another encoding"),
+        (
+            b"a\xff,b\n1,2\n",
+            {},
+            f"data.csv: must be a readable CSV file: it was read as utf-8, and is in another {_WRITE_CP1252}",
+        ),
+        (
+            b"a\x81,b\n1,2\n",
+            {"encoding": "cp1252"},
+            "data.csv: must be a readable CSV file: it was read as cp1252, and is in another encoding. Write "
+            "which in the table's options, such as source: {options: {encoding: utf-8}}",
+        ),
         (f"a,b\n1,{CANARY}ß\n".encode(), {"encoding": "ascii"}, "data.csv: must be a readable CSV file: "),
         (b"a,b\n1,2\n", {"encoding": "klingon"}, "data.csv: must be a readable CSV file: LookupError"),
         (b"a,b\n1,2\n", {"encoding": "rot13"}, "data.csv: must be a readable CSV file: LookupError"),
@@ -171,10 +182,21 @@ def test_files_that_are_refused(
     assert refused(lambda: read(content, **options), tmp_path).startswith(message)
 
 
+def test_which_lines_are_torn_is_withheld(read: Callable[..., pd.DataFrame]) -> None:
+    with pytest.raises(InputError, match="must have 1 field, got 1 line with more or fewer") as wrong:
+        read(f"a\n1\n{CANARY},2\n".encode())
+    assert wrong.value.withheld_records() == ("data.csv, with more or fewer fields: 2",)
+    with pytest.raises(InputError) as wrong:
+        read(b"a,b\n1\n\n1,2\n" + b"1,2,3\n" * 12)
+    assert wrong.value.withheld_records() == (
+        "data.csv, with more or fewer fields: 1, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 3 more",
+    )
+
+
 def test_many_torn_lines_are_all_counted(read: Callable[..., pd.DataFrame], tmp_path: Path) -> None:
     """Over several blocks, which are parsed in parallel."""
     content = b"a,b\n" + b"1,2\n3\n4,5,%b\n" % (b"x" * 1000) * 5_000
-    assert refused(lambda: read(content), tmp_path).endswith("got 10000 lines with others")
+    assert refused(lambda: read(content), tmp_path).endswith("got 10000 lines with more or fewer")
 
 
 @pytest.mark.parametrize("reader", [lambda path: read_csv(path, options=SourceOptions()), read_parquet])
@@ -337,7 +359,7 @@ def callers(monkeypatch: pytest.MonkeyPatch) -> set[int]:
 
 def test_arrow_calls_python_in_this_thread_alone(torn: Path, callers: set[int]) -> None:
     small = Limits(line_bytes=64)
-    assert refused_csv(torn, small).endswith("every line must have 2 fields, got 400 lines with others")
+    assert refused_csv(torn, small).endswith("must have 2 fields, got 400 lines with more or fewer")
     assert callers == {threading.get_ident()}
     callers.clear()
     assert "fields" in refused_csv(

@@ -111,7 +111,7 @@ def test_lines_that_are_no_flat_objects_are_counted(line: str) -> None:
         (
             f'{{"{CANARY}": "ß"}}'.encode("latin-1"),
             {},
-            "readable file of JSON lines: it is in another encoding",
+            "readable file of JSON lines: it was read as utf-8, and is in another encoding.",
         ),
         (f'{{"{CANARY}": "\\ud800"}}', {}, "must be a readable file of JSON lines"),
         (f'{{"a": "{CANARY}"}}', {"line_bytes": 10}, r"must keep the limit line_bytes (10), got more"),

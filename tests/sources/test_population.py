@@ -50,7 +50,7 @@ def test_options_and_decimal_marks_are_those_of_a_source(wanted, tmp_path):
         (None, {}, r"population.path: must be a readable file: .*relative to the project"),
         ("age\nCANARY\n", {}, "must have the columns with the role generalize, not there: city"),
         ("age,city\n", {}, "must have at least one record, got none"),
-        ("age,city\nCANARY\n", {}, "every line must have 2 fields, got 1 lines with others"),
+        ("age,city\nCANARY\n", {}, "every line must have 2 fields, got 1 line with more or fewer"),
         ("age,city\n1,CANARY\n", {"limits": {"file_bytes": 5}}, "must keep the limit file_bytes"),
         ("age,city\n1,CANARY\n", {"limits": {"cell_bytes": 2}}, "must keep the limit cell_bytes"),
         ("age,city\n1,CANARY\n", {"format": "parquet"}, "must be a readable Parquet file"),

@@ -218,7 +218,7 @@ def test_any_other_place_is_reached_by_the_same_interface(memory: Any) -> None:
 def test_a_malformed_cell_is_not_quoted(memory: Any) -> None:
     memory.pipe_file(f"/bank/{CANARY}.csv", f"q,x\n{CANARY},1,2\n".encode())
     said = refused(lambda: read_source(policy(url=f"memory://bank/{CANARY}.csv")))
-    assert said == "source.url: every line must have 2 fields, got 1 lines with others"
+    assert said == "source.url: every line must have 2 fields, got 1 line with more or fewer"
 
 
 @pytest.mark.parametrize(("kind", "package"), [("gs", "gcsfs"), ("az", "adlfs"), ("s3", "s3fs")])

@@ -70,7 +70,8 @@ def test_all_mistakes_are_listed_at_once(small_policy: Small, small_people: Peop
         "write currency: with that text, if it is one.",
         "illness: must have a value in every record, got 1 missing. Set missing: suppress to suppress those "
         "records.",
-        "city: every value must be a leaf of its hierarchy, got 3 records with others. Add them to it, "
+        "city: every value must be a leaf of its hierarchy, 3 records have values that it does not list. "
+        "`anon-pipeline hierarchy DATA city --policy POLICY --not-leaves FILE` writes which. Add them to it, "
         "or map them to leaves in clean.columns (city: {values: ...}).",
     )
     assert caught.value.withheld_records() == (

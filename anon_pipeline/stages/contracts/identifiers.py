@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from anon_pipeline.base.mistakes import counted_records
 from anon_pipeline.catalog.detectors import DETECTORS
 from anon_pipeline.catalog.detectors.patterns import matches
 from anon_pipeline.policy.columns import Column
 
 RULE = "must hold no identifier of a person"
-_ADVICE = ". Give the column the role identifier, or allow the detector (docs/identifiers.md)."
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +28,13 @@ class NoIdentifiers:
         """Tell whether no detector finds anything; for Pandera, and for whoever asks once more."""
         return not matches(column, self.allow)
 
-    def find(self, column: pd.Series) -> list[str]:
-        """Say what was found: a line per detector, with the records."""
+    def find(self, column: pd.Series) -> dict[str, str]:
+        """Say what was found: a line with the number of records for each detector, by its name."""
         words = {detector.name: detector.words for detector in DETECTORS}
-        return [
-            f"must hold no {words[name]} ({name}), got {records} record{'s' * (records != 1)}"
+        return {
+            name: f"must hold no {words[name]} ({name}), got {counted_records(records)}"
             for name, records in matches(column, self.allow).items()
-        ]
+        }
 
     @property
     def bad(self) -> list[str]:
@@ -63,13 +63,20 @@ def describe_identifiers(
         The lines, sorted; one for each kind of identifier, the last of these with what to do.
     """
     told: set[str] = set()
-    kinds: set[str] = set()
+    kinds: dict[str, str] = {}
     for line in lines:
         name, _, rule = line.rpartition(": ")
         if rule != RULE or name not in rules:
             told.add(line)
             continue
         found = rules[name].find(frame[name])
-        kinds |= {f"{name}: {one}" for one in found} or {line}
+        kinds |= {f"{name}: {said}": detector for detector, said in found.items()} or {line: "DETECTOR"}
     last = max(kinds, default=None)
-    return sorted(told | {f"{line}{_ADVICE}" if line == last else line for line in kinds})
+    return sorted(told | {f"{one}. {_advice(kinds[one])}" if one == last else one for one in kinds})
+
+
+def _advice(detector: str) -> str:
+    return (
+        "Look at the source first: its columns may be shifted. If these identify people, give the column "
+        f"the role identifier; if they are intended, write allow: {{{detector}: why}} (docs/identifiers.md)."
+    )

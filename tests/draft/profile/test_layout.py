@@ -89,7 +89,7 @@ def test_lines_of_other_lengths_are_seen(tmp_path: Path) -> None:
         (f"{CANARY}@x.org,12\nb,2\n", "looks like a record"),
         (f"a,\n{CANARY},2\n", "places 2"),
         (f"age,Age\n{CANARY},2\n", "places 1 and 2"),
-        (f"a,b\n{CANARY},2,3\n", "got 1 lines with others"),
+        (f"a,b\n{CANARY},2,3\n", "got 1 line with more or fewer"),
     ],
 )
 def test_what_cannot_be_a_table_is_refused_without_a_cell(text: str, said: str, tmp_path: Path) -> None:

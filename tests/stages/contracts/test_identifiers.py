@@ -23,7 +23,10 @@ from benchmarks.identifiers import true_ones
 
 Small = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]
-ADVICE = "Give the column the role identifier, or allow the detector (docs/identifiers.md)."
+ADVICE = (
+    "Look at the source first: its columns may be shifted. If these identify people, give the column the "
+    "role identifier; if they are intended, write allow: {%s: why} (docs/identifiers.md)."
+)
 
 
 def numbers(name: str, records: int = 240) -> pd.Series:
@@ -42,7 +45,7 @@ def test_a_column_of_numbers_is_refused_in_every_role(
     staged = pipeline.raw(small_policy(), people, entropy=system_entropy())
     clean = pipeline.deidentified(small_policy(), staged, key=None).frame
     words = next(d.words for d in DETECTORS if d.name == name)
-    said = f"{column}: must hold no {words} ({name}), got 240 records. {ADVICE}"
+    said = f"{column}: must hold no {words} ({name}), got 240 records. {ADVICE % name}"
     assert broken_contract(clean, deidentified_contract(small_policy())) == [said]
     shown = clean[small_policy().released]
     noisy = column == "height"  # judged before its noise: the verdict must not depend on what was drawn
@@ -71,7 +74,7 @@ def test_a_lone_address_in_many_records_is_refused(small_policy: Small, small_pe
     people.loc[1_234, "note"] = "write to ann(at)example.org"
     table = people[small_policy().released]
     found = broken_contract(table, release_contract(small_policy()))
-    assert f"note: must hold no e-mail addresses (email), got 1 record. {ADVICE}" in found
+    assert f"note: must hold no e-mail addresses (email), got 1 record. {ADVICE % 'email'}" in found
     assert "ann" not in str(found)
 
 
@@ -108,7 +111,7 @@ def test_other_lines_stay_as_they_are() -> None:
     assert describe_identifiers(lines, frame, rules) == [
         "a: b: must hold no e-mail addresses (email), got 1 record",
         "a: dtype",
-        f"c: {RULE}. {ADVICE}",  # another judge has found what this one has not: it stays refused
+        f"c: {RULE}. {ADVICE % 'DETECTOR'}",  # another judge has found what this one has not
         f"d: {RULE}",
     ]
     assert describe_identifiers(lines[:1], frame, rules) == lines[:1]

@@ -112,7 +112,11 @@ def test_an_identifier_left_is_found_by_pattern_and_not_shown(
     clean = pipeline.deidentified(small_policy(), raw, key=None).frame
     clean.loc[3, "note"] = f"see {text}"
     problems = broken_contract(clean, deidentified_contract(small_policy()))
-    advice = "Give the column the role identifier, or allow the detector (docs/identifiers.md)."
+    allow = kind.rpartition("(")[2].removesuffix(")")
+    advice = (
+        "Look at the source first: its columns may be shifted. If these identify people, give the column the "
+        f"role identifier; if they are intended, write allow: {{{allow}: why}} (docs/identifiers.md)."
+    )
     assert problems == [f"note: must hold no {kind}, got 1 record. {advice}"]
 
 
