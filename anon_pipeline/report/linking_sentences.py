@@ -34,9 +34,12 @@ def by_linking(found: Sequence[Attack]) -> list[Attack]:
 
 
 def by_values(found: Sequence[Attack]) -> Attack | None:
-    """Return the worst attacker who knows values that are released as they are, too; None: nobody."""
+    """Return the worst attacker who knows values that are released as they are, too; None: nobody.
+
+    Of equal ones it is that beyond an advised bound.
+    """
     banded = (one for one in _linking_attacks(found) if limit_of(str(one.limit)).published.banded)
-    return max(banded, key=by_share, default=None)
+    return max(banded, key=lambda one: (one.share, one.least, one.advised is not None), default=None)
 
 
 def _linking_attacks(found: Sequence[Attack]) -> list[Attack]:

@@ -64,9 +64,8 @@ def test_what_is_limited_is_said_to_be_limited(
     assert (singled.open, inferred.open) == (False, False)
     knows = "Yes. An attacker who knows a person's class and exact height links"
     assert linked.short.startswith(f"{knows} at most 80 % of the records on average")
-    worst = max(
-        (one for one in found.attacks if "known_columns" in str(one.limit)), key=lambda one: one.share
-    )
+    known = [one for one in found.attacks if "known_columns" in str(one.limit)]
+    worst = max(known, key=lambda one: (one.share, one.advised is not None))
     assert linked.open == (worst.share > 0.8)
     assert ("One who also knows " in linked.short) == linked.open
     assert f"An attacker who knows {worst.knows} {worst.success}." in found.sentences[2][1]
