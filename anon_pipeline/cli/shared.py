@@ -196,16 +196,15 @@ def print_report(
             released file, and the bands that the manifest publishes.
         err: whether to print on standard error.
     """
-    from anon_pipeline.limits.table import demanded_by  # noqa: PLC0415
+    from anon_pipeline.limits.table import demanded_by, outcome_of  # noqa: PLC0415
 
     rows = []
     for v in report.verdicts:
         value = v.value_seen(at_hand=at_hand) if at_hand or report.passed else None
         band = v.band if report.passed else None  # a band is public once the release is
         shown = v.measured if exact else (band or "") if value is None else f"{value:.6g}"
-        rows.append(
-            (v.limit, shown, demanded_by(v), f"{v.status}: {v.reason}" if v.reason else str(v.status))
-        )
+        ended = outcome_of(v)
+        rows.append((v.limit, shown, demanded_by(v), f"{ended}: {v.reason}" if v.reason else ended))
     print_table(("limit", "measured", "demanded", "verdict"), rows, title=title, err=err)
 
 

@@ -162,15 +162,17 @@ def _by_sense(was: Demand, will_be: Demand) -> Effect:
 def _demand_text(demand: Demand | None) -> str:
     """Write a demand for people: its bound, and the keys of the policy that the bound does not say."""
     if demand is None:
-        return "not demanded"
-    said = "demanded" if demand.bound is None else f"{demand.sense} {demand.bound:g}"
+        return "not judged"
+    said = (
+        ("" if demand.advised else "demanded") if demand.bound is None else f"{demand.sense} {demand.bound:g}"
+    )
     if isinstance(demand.wanted, BaseModel):
         keys = demand.wanted.model_dump(exclude_none=True)
         rest = [
             f"{key} {one}" for key, one in keys.items() if one != demand.bound and not isinstance(one, tuple)
         ]
         said += f" ({', '.join(rest)})" if rest else ""
-    return f"{said}, else a warning" if demand.advised else said
+    return "advised" + (f": {said}" if said else "") if demand.advised else said
 
 
 def _said_by_limits(change: Change, before: Policy, after: Policy) -> bool:

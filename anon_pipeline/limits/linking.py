@@ -69,9 +69,10 @@ def _linkages(policy: Policy) -> Demanded:
 LINKING_RISK = Limit(
     "linking_risk",
     Words(
-        "At most this share of the records is nearest to its own original.",
-        of_people="At most this share of the people has a record that is nearest to one of their own "
-        "originals.",
+        "The share of released records that lie nearest to the record that they come from is at most the "
+        "bound.",
+        of_people="The share of the people who have a released record that lies nearest to one of their own "
+        "originals is at most the bound.",
         question="linkability",
         knows="the generalized values, and the exact values before noise",
     ),
@@ -101,9 +102,10 @@ SUPPRESSION = Limit(
 CONFIDENCE_K = Limit(
     "confidence_k",
     Words(
-        "The confidence interval of every noisy value holds no original, or at least this many.",
-        of_people="The confidence interval of every noisy value holds no original, or those of at least this "
-        "many people.",
+        "Whoever looks for originals near a noisy value (in its confidence interval) finds none, or at least "
+        "this many.",
+        of_people="Whoever looks for originals near a noisy value (in its confidence interval) finds none, "
+        "or those of at least this many people.",
     ),
     Judged(measure=_confidence_k, sense="at least", needs=("originals",)),
     demanded=lambda policy: demand_on_release(policy.gate.confidence_k),

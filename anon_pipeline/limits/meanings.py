@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anon_pipeline.limits.limit import Limit, judges_expectation, unit_of
-from anon_pipeline.limits.verdicts import Verdict
+from anon_pipeline.limits.verdicts import NO_LIMIT, Verdict
 from anon_pipeline.policy.model import Policy
 
 OVER_NOISE = "The mean over the noise is judged; with linking: realized, the drawn noise."
@@ -53,4 +53,4 @@ def bound_text(verdict: Verdict, limit: Limit | None) -> str:
     if verdict.bound is None:
         return verdict.sense
     free = limit is not None and limits_nothing(verdict, limit)
-    return "no limit" if free else f"{verdict.sense} {verdict.bound:.6g}"
+    return NO_LIMIT if free else f"{verdict.sense} {verdict.bound:.6g}"

@@ -32,7 +32,7 @@ from anon_pipeline.limits.linking import (
     LINKING_RISK,
     SUPPRESSION,
 )
-from anon_pipeline.limits.meanings import bound_text, meaning_of
+from anon_pipeline.limits.meanings import bound_text, limits_nothing, meaning_of
 from anon_pipeline.limits.releases import CROSS_RELEASE_K, REPEATED_NOISE, STICKY
 from anon_pipeline.limits.roles import (
     NAMED_PEOPLE,
@@ -204,4 +204,27 @@ def demanded_by(verdict: Verdict) -> str:
     Args:
         verdict: of the gate, or of `verify`, which writes ``gate.`` before the names of limits.
     """
-    return bound_text(verdict, _BY_NAME.get(verdict.limit.removeprefix("gate.").partition(".")[0]))
+    return bound_text(verdict, _limit_named(verdict))
+
+
+def outcome_of(verdict: Verdict) -> str:
+    """Say how a verdict ended: its status, or ``measured only`` where every value passes.
+
+    Args:
+        verdict: as of `demanded_by`.
+    """
+    return verdict.outcome(free=_is_free(verdict))
+
+
+def verdict_text(verdict: Verdict) -> str:
+    """Say a verdict in one line as `Verdict.as_text` does; a bound that lets every value pass is no limit."""
+    return verdict.as_text(free=_is_free(verdict))
+
+
+def _is_free(verdict: Verdict) -> bool:
+    limit = _limit_named(verdict)
+    return limit is not None and limits_nothing(verdict, limit)
+
+
+def _limit_named(verdict: Verdict) -> Limit | None:
+    return _BY_NAME.get(verdict.limit.removeprefix("gate.").partition(".")[0])

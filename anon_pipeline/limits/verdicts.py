@@ -69,6 +69,12 @@ def fits_band(verdict: Verdict) -> bool:
     return low < max(verdict.bound, 1e-12) if verdict.status is Status.PASSED else True
 
 
+NO_LIMIT = "no limit"
+"""What people read in place of a bound that lets every value pass."""
+
+MEASURED_ONLY = "measured only"
+"""What people read in place of "passed" where every value passes; manifests and JSON have the status."""
+
 _TOLD = ("limit", "status", "value", "bound", "sense", "reason", "band")
 
 
@@ -108,16 +114,26 @@ class Verdict:
             isinstance(one, bool) or not isinstance(one, (int, float, type(None))) for one in numbers
         )
 
-    def as_text(self, *, at_hand: bool = False) -> str:
+    def outcome(self, *, free: bool) -> str:
+        """Say how it ended, for people; see `as_text`."""
+        return MEASURED_ONLY if free and self.status is Status.PASSED else str(self.status)
+
+    def as_text(self, *, at_hand: bool = False, free: bool = False) -> str:
         """Say the verdict in one line, as the operator may see it.
 
         Args:
             at_hand: whether the judged file is in the reader's hands; a refused one else is not.
+            free: whether its bound lets every value pass, see `limits.table.verdict_text`.
+
+        >>> known = Verdict("known_columns.job", Status.PASSED, None, 1.0, "at most")
+        >>> known.as_text(), known.as_text(free=True)
+        ('known_columns.job (at most 1) passed', 'known_columns.job (no limit) measured only')
         """
         seen = self.value_seen(at_hand=at_hand)
         measured = "" if seen is None else f": {seen:.6g}"
-        demanded = "" if self.bound is None else f" ({self.sense} {self.bound:.6g})"
-        return f"{self.limit}{measured}{demanded} {self.status}" + (f": {self.reason}" if self.reason else "")
+        bound = NO_LIMIT if free else "" if self.bound is None else f"{self.sense} {self.bound:.6g}"
+        said = f"{self.limit}{measured}{f' ({bound})' if bound else ''} {self.outcome(free=free)}"
+        return f"{said}: {self.reason}" if self.reason else said
 
     def value_seen(self, *, at_hand: bool) -> float | None:
         """Return the value as public and operator see it: only if it follows from the file."""

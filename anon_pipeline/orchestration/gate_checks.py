@@ -17,7 +17,7 @@ import pandas as pd
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.gate import GateReport, Status, Verdict, evaluate
-from anon_pipeline.limits.table import limit_meaning, next_step
+from anon_pipeline.limits.table import limit_meaning, next_step, verdict_text
 from anon_pipeline.orchestration.metadata import digests, markdown_list, verdict_metadata
 from anon_pipeline.orchestration.names import GX_CHECK, check_names
 from anon_pipeline.orchestration.partitions import partitions_of
@@ -201,7 +201,7 @@ def described_verdict(verdict: Verdict, policy: Policy | None = None, advice: Co
     Args:
         advice: on all limits that refused the release.
     """
-    said = verdict.as_text()
+    said = verdict_text(verdict)
     if verdict.status in (Status.REFUSED, Status.WARNED):
         said += f". Next: {next_step(verdict, policy)}"
     if verdict.status is Status.REFUSED:

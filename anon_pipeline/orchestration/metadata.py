@@ -7,7 +7,7 @@ import dagster as dg
 
 from anon_pipeline.base.audience import Audience
 from anon_pipeline.gate import GateReport, Status, Verdict
-from anon_pipeline.limits.table import demanded_by, next_step
+from anon_pipeline.limits.table import demanded_by, next_step, outcome_of
 from anon_pipeline.orchestration.names import check_page
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.report import SizeBin
@@ -90,7 +90,7 @@ def _line(verdict: Verdict, *, passed: bool) -> str:
     value = verdict.value_seen(at_hand=False) if passed else None
     measured = "" if value is None else f"{value:.6g}, "
     why = f": {verdict.reason}" if verdict.reason else ""
-    return f"{mark} {verdict.limit} {verdict.status} ({measured}{demanded_by(verdict)}){why}"
+    return f"{mark} {verdict.limit} {outcome_of(verdict)} ({measured}{demanded_by(verdict)}){why}"
 
 
 def sizes_table(sizes: Sequence[SizeBin]) -> dg.MarkdownMetadataValue:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.gate import GateReport, Verdict
 from anon_pipeline.limits.meanings import limits_nothing
-from anon_pipeline.limits.table import demanded_by, demands, limit_meaning, limit_of
+from anon_pipeline.limits.table import demands, limit_meaning, limit_of, outcome_of
 from anon_pipeline.limits.traits import Question
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.report.attacks import Attack, is_limited
@@ -22,8 +22,11 @@ from anon_pipeline.report.linking_sentences import (
     by_linking,
     by_share,
     by_values,
+    links_also,
+    links_by_noise,
     noisy_lines,
 )
+from anon_pipeline.report.rows import bound_of
 
 __all__ = ["Answer", "Counted", "answers", "counted_subjects", "first_sentences"]
 
@@ -69,16 +72,16 @@ def _judgments(policy: Policy, gate: GateReport, question: Question, internal: b
         limit = limit_of(verdict.limit)
         if limit.words.question == question:
             told = internal or limit.recomputable
-            yield f"{limit_meaning(verdict.limit, policy)} ({verdict.limit}: {_numbers(verdict, told=told)})"
+            numbers = _numbers(verdict, bound_of(verdict, policy), told=told)
+            yield f"{limit_meaning(verdict.limit, policy)} ({verdict.limit}: {numbers})"
 
 
-def _numbers(verdict: Verdict, *, told: bool) -> str:
-    demanded = demanded_by(verdict)
+def _numbers(verdict: Verdict, bound: str, *, told: bool) -> str:
     if told and verdict.value is not None:
-        return f"{demanded}, measured {verdict.value:.4g}"
+        return f"{bound}, measured {verdict.value:.4g}"
     if limits_nothing(verdict, limit_of(verdict.limit)):
-        return f"{demanded}, measured" + ("" if verdict.band is None else f": {verdict.band}")
-    return f"{demanded}, {verdict.status}"
+        return f"{bound}, {outcome_of(verdict)}" + ("" if verdict.band is None else f": {verdict.band}")
+    return f"{bound}, {verdict.status}"
 
 
 def _answer_singling_out(
@@ -89,8 +92,8 @@ def _answer_singling_out(
     short = f"Not by {names}" + (f", but by {', '.join(exact)}" if exact else "")
     if policy.noisy:
         short += (
-            f". An attacker who also knows the exact {', '.join(policy.noisy)}, released with noise, finds "
-            "as many records as can be linked (see linkability)"
+            f". An attacker who also knows the exact {', '.join(policy.noisy)}, released with noise, picks "
+            "the right record as often as records can be linked (see linkability)"
         )
     one_value = (
         "Of {:,} different values of {}, {:,} occur once: anyone who knows such a value can find the record."
@@ -120,19 +123,13 @@ def _hashed_names(policy: Policy) -> list[str]:
     return [n for n, column in policy.identifiers.items() if IDENTIFIER_ACTIONS[column.action].keyed]
 
 
-def _share(attack: Attack) -> str:
-    if not attack.is_limited:
-        return f"{100 * attack.least:.3g} % of the {attack.noun} or more, without a limit,"
-    return f"{'at most ' if attack.most else 'about '}{100 * attack.share:.3g} % of the {attack.noun}"
-
-
 def _linkable(policy: Policy, gate: GateReport, found: Sequence[Attack], internal: bool) -> Answer:
     hashed, unlimited = _hashed_names(policy), not is_limited(policy, gate)
     lines = list(_judgments(policy, gate, "linkability", internal))
     if unlimited:
         lines.append(
-            f"An attacker who knows the exact {', '.join(policy.perturbed)} of a person may find the record "
-            "by them: no limit bounds how often."
+            f"An attacker who knows the exact {', '.join(policy.perturbed)} of a person may pick the right "
+            "record by them: no limit says how often."
         )
     if not policy.perturbed:
         lines.append("No column with numbers has noise: records are linked by their classes and by values.")
@@ -147,16 +144,11 @@ def _linkable(policy: Policy, gate: GateReport, found: Sequence[Attack], interna
     worst = by_values(found)
     linked = by_linking(found)
     is_open = unlimited or bool(hashed) or not all(one.is_limited for one in linked)
-    short = (
-        "At most as the classes reveal"
-        if not linked
-        else f"On average of {_share(max(linked, key=by_share))}"
-    )
+    short = links_by_noise(policy, max(linked, key=by_share)) if linked else "At most as the classes reveal"
     short = "Not limited" if is_open else short + (", and limited over all releases" if together else "")
     known = worst is not None and all(worst.share > one.share for one in linked)
     if worst is not None and known and not is_open:
-        drawn = " or drawn" if policy.categorical else ""
-        short += f"; of {_share(worst)} by attackers who know values that are released unchanged{drawn}"
+        short += f". {links_also(policy, worst)}"
     return Answer("Can records of a person be linked?", "linkability", short, is_open or known, tuple(lines))
 
 

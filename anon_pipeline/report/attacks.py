@@ -18,6 +18,8 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.report.columns import SizeBin
 from anon_pipeline.report.estimates import estimate
 
+_HALF = 0.5
+
 
 @dataclass(frozen=True, slots=True)
 class Attack:
@@ -31,6 +33,7 @@ class Attack:
     limit: name of the limit that bounds it; None: it follows from the classes alone.
     noun: what is counted: people, where the policy says whose records they are; else records.
     least: share that he gets right at least, of a band that has no upper edge.
+    advised: bound that only warns, and was exceeded; None: there is none.
     """
 
     knows: str
@@ -41,6 +44,7 @@ class Attack:
     limit: str | None = None
     noun: str = "records"
     least: float = 0.0
+    advised: float | None = None
 
     @property
     def is_limited(self) -> bool:
@@ -59,10 +63,16 @@ class Attack:
 
         >>> Attack("his job", 1.0, 300, True, "a band", least=0.5).risk
         '0.5 or more, no limit'
+        >>> Attack("his job", 1.0, 300, True, "a band", least=0.5, advised=0.2).risk
+        '0.5 or more (advised: at most 0.2)'
         """
-        if not self.is_limited:
+        if self.is_limited:
+            said = f"{'at most ' if self.most else ''}{self.share:.4f}"
+        elif self.advised is None:
             return f"{self.least:g} or more, no limit" if self.least else "no limit"
-        return f"{'at most ' if self.most else ''}{self.share:.4f}"
+        else:
+            said = f"{self.least:g} or more" if self.least else "not limited"
+        return said if self.advised is None else f"{said} (advised: at most {self.advised:g})"
 
     @property
     def many(self) -> str:
@@ -71,7 +81,7 @@ class Attack:
         >>> Attack("his job", 0.2, 300, True, "a bound", noun="people").many
         'at most 60 of 300 people'
         >>> Attack("his job", 1.0, 300, True, "a band", least=0.5).many
-        '150 or more of 300 records, no limit holds'
+        '150 or more of 300 records'
         """
         if self.among is None:
             return "–"
@@ -79,9 +89,40 @@ class Attack:
         if self.is_limited:
             return f"{'at most' if self.most else 'about'} {self.right:,} {whole}"
         least = math.ceil(self.least * self.among - 1e-9)
+        return f"{least:,} or more {whole}" if least else f"any number {whole}"
+
+    @property
+    def portion(self) -> str:
+        """Say what share he gets right, in words.
+
+        >>> Attack("his job", 0.2, 300, True, "a bound", noun="people").portion
+        'at most 20 % of the people'
+        >>> Attack("his job", 1.0, 300, True, "a band", least=0.5).portion
+        'half of the records or more'
+        """
+        if self.is_limited:
+            return f"{'at most' if self.most else 'about'} {100 * self.share:.3g} % of the {self.noun}"
+        if self.least == _HALF:
+            return f"half of the {self.noun} or more"
         return (
-            f"{least:,} or more {whole}, no limit holds" if least else f"any number {whole}, no limit holds"
+            f"{100 * self.least:.3g} % of the {self.noun} or more"
+            if self.least
+            else f"any share of the {self.noun}"
         )
+
+    @property
+    def success(self) -> str:
+        """Say how often he picks the right record, and which bound does not hold; a sentence without him.
+
+        >>> Attack("his job", 0.2, 300, True, "a bound", noun="people").success
+        'picks the right record for at most 60 of 300 people'
+        >>> Attack("his job", 1.0, 300, True, "a band", least=0.5, advised=0.2).success
+        'picks the right record for half of the records or more; the advised bound of 20 % is exceeded'
+        """
+        said = f"picks the right record for {self.many if self.is_limited else self.portion}"
+        if self.advised is not None:
+            return f"{said}; the advised bound of {100 * self.advised:.3g} % is exceeded"
+        return said if self.is_limited else f"{said}; no limit holds"
 
 
 def attacks(
@@ -97,13 +138,15 @@ def attacks(
     names, records = ", ".join(policy.generalized), sum(row.records for row in sizes)
     noun, among = ("records", records) if people is None else ("people", people)
     smallest = max(sizes, key=lambda row: row.risk)
-    counted = "counted in the released file: 1 in the size of the class; records of the smallest classes"
+    fit = max(round(1 / smallest.risk), 1)
+    size = f"{smallest.label} record{'' if smallest.label == '1' else 's'}"
+    counted = f"counted in the released file: 1 in {fit:,}, for records of the smallest classes ({size})"
     yield Attack(
         f"the values of {names}",
         smallest.risk,
         smallest.records if people is None else smallest.people,
         True,
-        counted if people is None else "1 in the people of the class",
+        counted if people is None else f"1 in {fit:,}: each class has at least so many people",
         noun=noun,
     )
     for verdict in gate.verdicts:
@@ -121,16 +164,17 @@ def attacks(
 
 def _limit_attack(verdict: Verdict, limit: Limit, among: int, *, internal: bool) -> Iterator[Attack]:
     knows = limit.words.knows.format(verdict.limit.partition(".")[2])
+    advised = verdict.bound if verdict.status is Status.WARNED else None
     seen = verdict.value if internal or limit.recomputable else None
     value = verdict.realized if internal and verdict.realized is not None else seen
     if value is not None:
         on_originals = "the mean over the noise or what was drawn, on the originals"
         how = on_originals if limit.judged.needs else "the file"
-        yield Attack(knows, value, among, False, f"measured: {how}", verdict.limit)
+        yield Attack(knows, value, among, False, f"measured: {how}", verdict.limit, advised=advised)
         return
     most, how = _most(verdict)
     least = bottom_of_band(verdict.band) if most >= 1 and verdict.band is not None else 0.0
-    yield Attack(knows, most, among, True, how, verdict.limit, least=least)
+    yield Attack(knows, most, among, True, how, verdict.limit, least=least, advised=advised)
 
 
 def _most(verdict: Verdict) -> tuple[float, str]:
@@ -138,6 +182,8 @@ def _most(verdict: Verdict) -> tuple[float, str]:
     bound = 1.0 if verdict.bound is None or verdict.status is Status.WARNED else verdict.bound
     if verdict.band is not None and top_of_band(verdict.band) <= bound:
         return top_of_band(verdict.band), f"{verdict.limit}: {verdict.band} was measured"
+    if verdict.status is Status.WARNED:
+        return bound, f"{verdict.limit}: more than is advised; what was measured is the curator's"
     if bound >= 1 and verdict.band is None:
         return bound, f"{verdict.limit} bounds nothing; what was measured is the curator's"
     return bound, f"limited by {verdict.limit}"

@@ -104,7 +104,7 @@ def _attackers(
     if policy.perturbed:
         yield linked_sentence(policy, gate, found)
     if (worst := by_values(found)) is not None:
-        yield f"An attacker who knows {worst.knows} finds {worst.many}."
+        yield f"An attacker who knows {worst.knows} {worst.success}."
     if alone := [column for column in plain if column.alone]:
         most = max(alone, key=lambda column: column.alone)
         yield (

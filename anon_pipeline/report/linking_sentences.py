@@ -6,23 +6,24 @@ from collections.abc import Iterator, Sequence
 
 from anon_pipeline.gate import GateReport
 from anon_pipeline.limits.known_columns import name_of
-from anon_pipeline.limits.table import limit_of
+from anon_pipeline.limits.linking import LINKING_RISK
+from anon_pipeline.limits.table import demands, limit_of
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.report.attacks import Attack, is_limited
 
 
 def linked_sentence(policy: Policy, gate: GateReport, found: Sequence[Attack]) -> str:
-    """Say how many records an attacker finds who knows the originals of the noisy numbers."""
+    """Say how often an attacker picks the right record who knows the originals of the noisy numbers."""
     exact = f"the exact {', '.join(policy.perturbed)}"
     linked = by_linking(found)
     if not is_limited(policy, gate) or not any(one.is_limited for one in linked):
-        free = "no limit says how many records he finds, and the risk may be larger than that"
+        free = "no limit says how often he picks the right record, and the risk may be larger than that"
         return f"For an attacker who also knows {exact}, {free}."
     most = max((one for one in linked if one.is_limited), key=by_share)
     free = ", ".join(str(one.limit) for one in linked if not one.is_limited)
-    more = f" No limit is set on the attack {free}, which may find more." if free else ""
+    more = f" No limit is set on the attack {free}, which may get more right." if free else ""
     return (
-        f"An attacker who also knows {exact} finds {most.many} on average ({most.limit}, "
+        f"An attacker who also knows {exact} {most.success} on average ({most.limit}, "
         f"{100 * most.share:.3g} % of the {most.noun}), but more in some classes.{more}"
     )
 
@@ -33,9 +34,12 @@ def by_linking(found: Sequence[Attack]) -> list[Attack]:
 
 
 def by_values(found: Sequence[Attack]) -> Attack | None:
-    """Return the worst attacker who knows values that are released as they are, too; None: nobody."""
+    """Return the worst attacker who knows values that are released as they are, too; None: nobody.
+
+    Of equal ones it is that beyond an advised bound.
+    """
     banded = (one for one in _linking_attacks(found) if limit_of(str(one.limit)).published.banded)
-    return max(banded, key=by_share, default=None)
+    return max(banded, key=lambda one: (one.share, one.least, one.advised is not None), default=None)
 
 
 def _linking_attacks(found: Sequence[Attack]) -> list[Attack]:
@@ -45,6 +49,20 @@ def _linking_attacks(found: Sequence[Attack]) -> list[Attack]:
 def by_share(attack: Attack) -> float:
     """Return what the worst attacker is found by."""
     return attack.share
+
+
+def links_by_noise(policy: Policy, attack: Attack) -> str:
+    """Say what share is linked by the originals of noisy numbers; the attacker's other knowledge with it."""
+    own = attack.knows == LINKING_RISK.words.knows
+    knows = f"a person's class and exact {' and '.join(policy.perturbed)}" if own else attack.knows
+    return f"Yes. An attacker who knows {knows} links {attack.portion} on average"
+
+
+def links_also(policy: Policy, attack: Attack) -> str:
+    """Say what share is linked by whoever knows values that are released as they are, or drawn, too."""
+    found = (demand.wanted.columns for demand in demands(policy) if demand.name == attack.limit)
+    columns = next(found, [str(attack.limit).partition(".")[2]])
+    return f"One who also knows {' and '.join(columns)} links {attack.portion}"
 
 
 def noisy_lines(policy: Policy, gate: GateReport, found: Sequence[Attack]) -> Iterator[str]:
@@ -64,9 +82,9 @@ def noisy_lines(policy: Policy, gate: GateReport, found: Sequence[Attack]) -> It
 
 
 def _found_by(found: Sequence[Attack], names: Sequence[str], known: str) -> str:
-    """Say how many records an attacker finds who also knows the originals of these drawn categories."""
+    """Say how often he picks the right record who also knows the originals of these drawn categories."""
     banded = [one for one in found if one.limit and limit_of(one.limit).published.banded]
     linked = next((one for one in banded if str(one.limit).partition(".")[2] == name_of(names)), None)
     if linked is None or not linked.is_limited:
-        return f"For an attacker who also knows {known}, no limit says how many records he finds."
-    return f"An attacker who also knows {known} finds {linked.many} on average ({linked.limit})."
+        return f"For an attacker who also knows {known}, no limit says how often he picks the right record."
+    return f"An attacker who also knows {known} {linked.success} on average ({linked.limit})."

@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 _PAPER = Paper(left=48, top=24, wide=260, high=260)
 _BEFORE_AND_AFTER = "The upper bar is the input, the lower bar the release."
 _OF_CLASSES = (
-    "The loss here is the average share of the release that a record cannot be distinguished from: small "
-    "where classes are small. It does not say how much a column has lost, which may be hidden as a whole: "
-    "see the levels below."
+    "The size of classes here is the average share of the release that a record cannot be distinguished "
+    "from: small where classes are small. It does not say how much a column has lost, which may be hidden as "
+    "a whole: see the levels below."
 )
 _OF_RECODING = (
-    "The loss here is that of the recoding, by the measure that the policy chose, over all generalized "
-    "columns: one of them may be hidden as a whole, see the levels below."
+    "The information loss here is that of the recoding, by the measure that the policy chose, over all "
+    "generalized columns: one of them may be hidden as a whole, see the levels below."
 )
 _MAPPED = names_where(lambda limit: limit.forecast.mapped)
 
@@ -88,6 +88,7 @@ def page(
     sizes = found.sizes
     point = point_of(described, sizes)
     measured = point.limit is not None
+    axis = "information loss" if exact else "size of classes"
     wanted, plain = facts["k_anonymized"], {column.column: column for column in found.plain}
     return (
         _template()
@@ -107,10 +108,11 @@ def page(
             sizes=sizes,
             sizes_chart=sizes_chart(sizes),
             risks_chart=risks_chart(sizes),
-            map=_map(point),
+            map=_map(point, axis),
             point=point,
+            axis=axis,
             risk_name="linking risk" if measured else "mean chance 1 in the class's size",
-            loss_name=_loss_in_words(wanted["loss"]) if exact else "discernibility of the released classes",
+            loss_name=_loss_in_words(wanted["loss"]) if exact else "average share, by class (discernibility)",
             loss_says=_OF_RECODING if exact else _OF_CLASSES,
             suppressed=list(suppressed_rows(facts, policy)),
             levels=found.levels,
@@ -206,7 +208,8 @@ def _digests(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def sizes_chart(sizes: Sequence[SizeBin]) -> Markup:
     """Draw how many records are in classes of which size."""
     rows = [(row.label, [row.records], [f"{row.records:,}"]) for row in sizes]
-    return bars("sizes", "Records by the size of their class", f"{len(rows)} bars, records each.", rows)
+    said = "Bars by the size of the class: how many records are in classes of that size."
+    return bars("sizes", "Records by the size of their class", said, rows)
 
 
 def risks_chart(sizes: Sequence[SizeBin]) -> Markup:
@@ -216,21 +219,25 @@ def risks_chart(sizes: Sequence[SizeBin]) -> Markup:
     return bars("risks", "Risk by the size of the class", said, rows)
 
 
-def _map(point: Point) -> Markup:
-    """Draw where a release lies between risk and loss; the risk's axis ends where limit and point fit."""
+def _map(point: Point, axis: str) -> Markup:
+    """Draw where a release lies between risk and loss; the risk's axis ends where limit and point fit.
+
+    Args:
+        axis: what the loss is.
+    """
     most = next(
         top for top in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0) if top >= max(point.risk, point.limit or 0)
     )
-    said = f"A point at information loss {point.loss:.4g} and risk {point.risk:.4g}"
+    said = f"A point at {axis} {point.loss:.4g} and risk {point.risk:.4g}"
     said += "." if point.limit is None else f"; the limit of the risk is {point.limit:.4g}."
     parts = [
         *axes(_PAPER, *([(share, f"{share * end:g}") for share in (0.0, 0.5, 1.0)] for end in (1.0, most))),
-        shape("text", "information loss", x=_PAPER.x(0.5), y=_PAPER.y(0) + 34, text_anchor="middle"),
+        shape("text", axis, x=_PAPER.x(0.5), y=_PAPER.y(0) + 34, text_anchor="middle"),
         shape("text", "risk", x=_PAPER.left, y=14, text_anchor="middle"),
         *(() if point.limit is None else limit_line(_PAPER, point.limit / most, "limit")),
         shape("circle", class_="after", cx=_PAPER.x(point.loss), cy=_PAPER.y(point.risk / most), r=6),
     ]
-    size, title = (_PAPER.x(1) + 24, _PAPER.y(0) + 44), "This release between risk and information loss"
+    size, title = (_PAPER.x(1) + 24, _PAPER.y(0) + 44), f"This release between risk and {axis}"
     return picture("map", title, said, size, parts)
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import yaml
 
 from anon_pipeline.evidence.evidence import Evidence
-from anon_pipeline.gate import GateReport, Verdict
+from anon_pipeline.gate import GateReport, Status, Verdict
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.meanings import limits_nothing
-from anon_pipeline.limits.table import demanded_by, demands, limit_meaning, limit_of
+from anon_pipeline.limits.table import demanded_by, demands, limit_meaning, limit_of, outcome_of
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.walks import public_fields
 from anon_pipeline.stages.facts.records import Facts
@@ -42,12 +42,22 @@ def verdict_rows(gate: GateReport, policy: Policy, *, exact: bool) -> list[dict[
         {
             "limit": v.limit,
             "measured": _measured_text(v, exact=exact),
-            "demanded": demanded_by(v),
-            "status": "measured" if limits_nothing(v, limit_of(v.limit)) else str(v.status),
+            "bound": bound_of(v, policy),
+            "outcome": outcome_of(v),
             "meaning": limit_meaning(v.limit, policy),
         }
         for v in gate.verdicts
     ]
+
+
+def bound_of(verdict: Verdict, policy: Policy) -> str:
+    """Say the bound of a verdict, and that it is advised where a release beyond it is published."""
+    limit, said = limit_of(verdict.limit), demanded_by(verdict)
+    advised = verdict.status is Status.WARNED or any(
+        demand.advised for demand in demands(policy) if demand.name == verdict.limit
+    )
+    plain = limit.of_policy or limits_nothing(verdict, limit)
+    return f"advised: {said}" if advised and not plain else said
 
 
 def known_rows(evidence: Evidence, policy: Policy) -> list[tuple[str, float, float]]:

@@ -186,6 +186,15 @@ def test_another_role_does_not_hide_a_limit_that_went(small_policy: Small) -> No
     assert found["t_closeness.illness"] == "cannot be compared"
 
 
+def test_advice_that_went_is_said_to_be_advice(small_policy: Small) -> None:
+    """It did read "demanded, else a warning → not demanded"."""
+    after = small_policy(columns={"note": None})
+    found = {change.where: change for change in limit_changes(small_policy(), after)}
+    gone = [one for one in found.values() if one.before.startswith("advised") and one.after == "not judged"]
+    assert gone and all(str(one.effect) == "neutral" and one.note == "it only warns" for one in gone)
+    assert found["known_columns.note"].before.startswith("at most ")
+
+
 @st.composite
 def policies(draw: st.DrawFn) -> Policy:
     """Policies that differ in whatever a change may touch."""

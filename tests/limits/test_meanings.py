@@ -7,7 +7,14 @@ from typing import Any
 
 from anon_pipeline.gate import Status, Verdict
 from anon_pipeline.limits.meanings import OVER_NOISE
-from anon_pipeline.limits.table import LIMITS, demanded_by, demands, limit_meaning
+from anon_pipeline.limits.table import (
+    LIMITS,
+    demanded_by,
+    demands,
+    limit_meaning,
+    outcome_of,
+    verdict_text,
+)
 from anon_pipeline.policy import Policy
 
 Small = Callable[..., Policy]
@@ -64,3 +71,16 @@ def test_a_bound_of_everything_is_no_limit() -> None:
     assert demanded_by(Verdict("linking_risk", Status.PASSED, 0.5, 0.2, "at most")) == "at most 0.2"
     assert demanded_by(Verdict("contract", Status.PASSED)) == "holds"
     assert all(limit.words.meaning for limit in LIMITS)
+
+
+def test_what_passes_without_a_limit_was_measured_only() -> None:
+    """One wording for people, also where `verify` writes ``gate.``; a status that says more stays."""
+    for name in ("linking_risk", "gate.linking_risk"):
+        free = Verdict(name, Status.PASSED, None, 1.0, "at most")
+        assert (outcome_of(free), free.to_json()["status"]) == ("measured only", "passed")
+        assert verdict_text(free) == f"{name} (no limit) measured only"
+    unmeasured = Verdict("linking_risk", Status.UNMEASURED, None, 1.0, "at most", "why")
+    assert verdict_text(unmeasured) == "linking_risk (no limit) unmeasured: why"
+    limited = Verdict("linking_risk", Status.PASSED, None, 0.2, "at most")
+    assert (outcome_of(limited), verdict_text(limited)) == ("passed", "linking_risk (at most 0.2) passed")
+    assert verdict_text(Verdict("k", Status.PASSED, None, 1.0, "at most")) == "k (at most 1) passed"

@@ -36,6 +36,7 @@ def judged(value: float | None = 0.0312, bound: float = 0.05, realized: float | 
 
 def test_the_public_has_the_bound_and_the_curator_the_value(small_policy: Small) -> None:
     found = list(attacks(small_policy(), judged(), SIZES, internal=False))
+    assert found[0].how.endswith("1 in 5, for records of the smallest classes (5 to 9 records)")
     assert [(one.share, one.most, one.limit) for one in found] == [
         (0.2, True, None),
         (0.05, True, "linking_risk"),
@@ -87,8 +88,8 @@ def test_a_second_attacker_without_a_limit_is_not_hidden_by_the_first(small_poli
     found = list(attacks(small_policy(), gate, SIZES, internal=False))
     assert largest(found).limit == "assignment_risk"
     said = linked_sentence(small_policy(), gate, found)
-    assert "finds at most 17 of 350 records on average (linking_risk" in said
-    assert said.endswith("No limit is set on the attack assignment_risk, which may find more.")
+    assert "picks the right record for at most 17 of 350 records on average (linking_risk" in said
+    assert said.endswith("No limit is set on the attack assignment_risk, which may get more right.")
 
 
 def test_the_page_does_not_take_the_class_for_the_largest_risk(
@@ -146,7 +147,15 @@ def test_of_a_warning_the_band_is_the_most_and_not_the_bound() -> None:
     policy: Any = type("Named", (), {"generalized": ["city"], "perturbed": []})()
     _, *found = attacks(policy, report_of(within, beyond, unsaid), SIZES, internal=False)
     assert [(one.share, one.most) for one in found] == [(0.1, True), (0.5, True), (1.0, True)]
-    assert found[2].risk == "no limit"
+    assert [one.risk for one in found] == [
+        "at most 0.1000",
+        "at most 0.5000 (advised: at most 0.2)",
+        "not limited (advised: at most 0.2)",
+    ]
+    exceeded = "; the advised bound of 20 % is exceeded"
+    assert found[1].success == f"picks the right record for at most 175 of 350 records{exceeded}"
+    assert found[2].success == f"picks the right record for any share of the records{exceeded}"
+    assert "more than is advised" in found[2].how and "no limit" not in found[2].how
     assert found[0].knows.endswith("and job")
     _, exact = attacks(policy, report_of(within), SIZES, internal=True)
     assert exact.share == 0.1
@@ -170,7 +179,14 @@ def test_without_a_limit_the_band_says_how_many_at_least() -> None:
     policy: Any = type("Named", (), {"generalized": ["city"], "perturbed": []})()
     _, found = attacks(policy, report_of(verdict), SIZES, internal=False)
     assert found.risk == "0.5 or more, no limit"
-    assert found.many == "175 or more of 350 records, no limit holds"
+    assert found.many == "175 or more of 350 records"
+    assert found.success == "picks the right record for half of the records or more; no limit holds"
+    warned = replace(verdict, status=Status.WARNED, bound=0.2)
+    _, beyond = attacks(policy, report_of(warned), SIZES, internal=False)
+    assert (beyond.risk, beyond.portion) == (
+        "0.5 or more (advised: at most 0.2)",
+        "half of the records or more",
+    )
 
 
 def test_a_band_within_a_smaller_bound_gives_way_to_it() -> None:

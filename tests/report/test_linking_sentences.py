@@ -31,17 +31,19 @@ def test_columns_with_noise_are_named_with_what_they_link(
     singled, linked, _ = found.answers
     assert singled.short.startswith("Not by age, city")
     assert singled.short.endswith(
-        ". An attacker who also knows the exact height, note, released with noise, finds as many "
-        "records as can be linked (see linkability)"
+        ". An attacker who also knows the exact height, note, released with noise, picks the right "
+        "record as often as records can be linked (see linkability)"
     )
     of_note = next(one for one in found.attacks if one.limit == "known_columns.note")
     [numbers, drawn] = [line for line in singled.lines if "anybody's of the class" in line]
     assert numbers.startswith("height has noise: ")
     most = int(0.8 * len(made.frame))
-    assert f"An attacker who also knows the exact height finds at most {most} of" in numbers
-    knows = f"An attacker who also knows the original value finds {of_note.many} on average"
+    assert (
+        f"An attacker who also knows the exact height picks the right record for at most {most} of" in numbers
+    )
+    knows = f"An attacker who also knows the original value {of_note.success} on average"
     assert drawn.endswith(f"{knows} (known_columns.note).")
-    assert "released unchanged or drawn" in linked.short or not linked.open
+    assert "One who also knows " in linked.short or not linked.open
     assert not singled.open
 
 
@@ -50,7 +52,7 @@ def test_without_a_limit_on_linking_picking_out_is_open(
 ) -> None:
     found = found_of(making(drawn_policy(small_policy, linking_risk=1.0), small_people()))
     assert found.answers[0].open
-    assert any("no limit says how many records he finds" in line for line in found.answers[0].lines)
+    assert any("no limit says how often he picks the right record" in line for line in found.answers[0].lines)
 
 
 def test_several_drawn_columns_have_a_line_for_all_of_them_together(
@@ -63,8 +65,8 @@ def test_several_drawn_columns_have_a_line_for_all_of_them_together(
     together = next(one for one in found.attacks if one.limit == "known_columns.note + trade")
     [line] = [line for line in found.answers[0].lines if "together" in line]
     assert line == (
-        "An attacker who also knows the original values of note and trade together finds "
-        f"{together.many} on average (known_columns.note + trade)."
+        "An attacker who also knows the original values of note and trade together "
+        f"{together.success} on average (known_columns.note + trade)."
     )
 
 

@@ -16,6 +16,7 @@ from anon_pipeline.catalog.losses import LOSSES
 from anon_pipeline.encode.codes import CLASS
 from anon_pipeline.gate import evaluate
 from anon_pipeline.limits.accepted_risks import accepted_risks
+from anon_pipeline.limits.table import demands
 from anon_pipeline.policy import Policy
 from anon_pipeline.report import internal_report, public_report
 from anon_pipeline.report.columns import class_sizes, correlations, distributions
@@ -96,7 +97,7 @@ def test_a_report_says_verdicts_guarantee_suppression_digests(
     assert [row[0] for row in limits] == [v["limit"] for v in made.document["gate"]["verdicts"]]
     marks = {"passed": "✓ passed", "warned": "⚠ warned"}
     judged = [(row[4], v) for row, v in zip(limits, made.document["gate"]["verdicts"], strict=True)]
-    free = [v["limit"] for mark, v in judged if mark == "measured"]
+    free = [v["limit"] for mark, v in judged if mark == "measured only"]
     assert "linking_risk" in free and "k" not in free
     assert all(mark == marks[v["status"]] for mark, v in judged if v["limit"] not in free)
     assert all((row[3] == "no limit") == (row[0] in free) for row in limits)
@@ -196,6 +197,25 @@ def test_the_public_report_needs_no_original(made: Any) -> None:
     before = public(made)
     made.chain.k_anonymized.frame["height"] = 0.0
     assert public(made) == before
+
+
+def test_the_public_report_is_verified_without_a_policy_that_its_readers_lack(made: Any) -> None:
+    commands = [report(made).decode().partition('id="reproduce"')[2] for report in (public, internal)]
+    assert ["verify RELEASE --policy POLICY.yaml" in said for said in commands] == [False, True]
+    assert ["verify RELEASE</code>" in said for said in commands] == [True, False]
+
+
+@BOTH
+def test_advised_bounds_are_said_to_be_advised(made: Any, report: Callable[..., bytes]) -> None:
+    page = report(made)
+    rows = tables(page)["What the gate has measured against the policy's limits"]
+    assert rows[0][3] == "bound"
+    advised = {
+        demand.name for demand in demands(made.policy) if demand.advised and not demand.limit.of_policy
+    }
+    told = {row[0] for row in rows[1:] if row[3].startswith("advised: ")}
+    assert told and told <= advised
+    assert "Every limit that refuses a release was measured and kept" in page.decode()
 
 
 def test_internal_sets_the_release_beside_the_input(made: Any) -> None:
@@ -346,3 +366,5 @@ def test_the_measure_of_the_map_is_said_in_words(made: Any) -> None:
     page = internal_report(made.policy, made.document, released, originals, exact=exact).decode()
     loss = LOSSES[made.policy.anonymize.loss]
     assert f"{loss.words} ({loss.name})" in page
+    assert "Risk and information loss" in page
+    assert "Risk and size of classes" in public(made).decode()

@@ -89,8 +89,9 @@ def lines(profile: Profile) -> list[str]:
     together = profile.together
     if together is not None:
         names = ", ".join(profile.proposals[j].name for j in together.columns)
+        verb = "distinguishes" if len(together.columns) == 1 else "distinguish"
         said.append(
-            f"unchanged, {names} distinguish {together.separation:.2%} of the pairs of records; "
+            f"unchanged, {names} {verb} {together.separation:.2%} of the pairs of records; "
             f"{together.alone:.1%} of the records are unique"
         )
     return said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -11,6 +12,7 @@ from anon_pipeline.draft.profile.layout import Layout
 from anon_pipeline.draft.profile.look import look_at
 from anon_pipeline.draft.profile.output import HEADINGS, as_html, as_json, holds, lines, rows
 from anon_pipeline.draft.profile.profile_table import Profile, profile_table
+from anon_pipeline.draft.profile.separation import Separation
 
 
 @pytest.fixture
@@ -27,6 +29,18 @@ def test_rows_json_and_page_say_the_same_of_each_column(found: Profile) -> None:
     assert all(column["reason"] in page for column in document["columns"])
     assert "<b>" not in page.partition("<tbody>")[2]
     assert "cp1252 (a guess)" in lines(found)[1]
+
+
+def test_one_column_distinguishes_and_two_distinguish(found: Profile) -> None:
+    together = Separation((0, 1), 0.5, 0.9, 0.1)
+    verbs = [
+        lines(replace(found, together=replace(together, columns=columns)))[-1].partition(" records;")[0]
+        for columns in ((0,), (0, 1))
+    ]
+    assert [said.split(" 90.00%")[0] for said in verbs] == [
+        "unchanged, town distinguishes",
+        "unchanged, town, <b> distinguish",
+    ]
 
 
 def test_no_value_is_in_any_of_them(found: Profile) -> None:
