@@ -53,8 +53,10 @@ from anon_pipeline.limits.sizes import (
 from anon_pipeline.limits.structure import CONTRACT, ORIGIN, REPEATED_PEOPLE, K
 from anon_pipeline.limits.usefulness import (
     CLIPPED,
+    ERROR_OF_SPREAD,
     FULLY_GENERALIZED,
     INFORMATION_LOSS,
+    RECORDS_BEYOND,
     RELATIVE_ERROR,
     SHARE_RELEASED,
 )
@@ -101,9 +103,11 @@ _OWN = (
     KNOWN_COLUMNS,
     INFORMATION_LOSS,
     RELATIVE_ERROR,
+    ERROR_OF_SPREAD,
     FULLY_GENERALIZED,
     SHARE_RELEASED,
     CLIPPED,
+    RECORDS_BEYOND,
     REPEATED_PEOPLE,
     ACCEPTED,
 )

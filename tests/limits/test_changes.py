@@ -33,6 +33,8 @@ UTILITY = {
     "fully_generalized": 1,
     "released": 0.5,
     "clipped": {"income": 0.5},
+    "error_of_spread": {"height": 2.5},
+    "excess": 0.5,
 }
 GATE: dict[str, Any] = {
     **{"k": 3, "linking_risk": 0.1, "suppression": 0.1, "confidence_k": 3},
@@ -57,7 +59,7 @@ SENSES = {
 """By hand: where a number of the gate stands, and on which side of it a release must be."""
 WHOLE = {"k", "confidence_k", "cross_release_k", "l"}
 SHARES = st.floats(0.01, 1)
-KEY = {"record_key": "person", "deidentify": {"key_env": "KEY"}}
+KEY = {"person": "person", "rows_per_person": 2, "deidentify": {"key_env": "KEY"}}
 BOUNDED = {"columns": {"income": {"top": 90_000}}}
 FULL = merged(
     merged(SMALL, BOUNDED), {"gate": GATE, **KEY, "perturb": {"epsilon": 2}, "anonymize": {"recoder": "ola"}}
