@@ -174,7 +174,13 @@ def print_table(
 
 
 def print_report(
-    report: GateReport, title: str, *, at_hand: bool = False, exact: bool = False, err: bool = False
+    report: GateReport,
+    title: str,
+    *,
+    at_hand: bool = False,
+    exact: bool = False,
+    err: bool = False,
+    policy: Policy | None = None,
 ) -> None:
     """Print a gate's verdicts as one table.
 
@@ -183,6 +189,7 @@ def print_report(
         exact: whether to show all values, see `shows_values`; otherwise those that can be computed from the
             released file.
         err: whether to print on standard error.
+        policy: whose limits they are, to say where only a part of one can be judged.
     """
     from anon_pipeline.limits.table import demanded_by  # noqa: PLC0415
 
@@ -191,7 +198,7 @@ def print_report(
         value = v.value_seen(at_hand=at_hand) if at_hand or report.passed else None
         shown = v.measured if exact else "" if value is None else f"{value:.6g}"
         rows.append(
-            (v.limit, shown, demanded_by(v), f"{v.status}: {v.reason}" if v.reason else str(v.status))
+            (v.limit, shown, demanded_by(v, policy), f"{v.status}: {v.reason}" if v.reason else str(v.status))
         )
     print_table(("limit", "measured", "demanded", "verdict"), rows, title=title, err=err)
 

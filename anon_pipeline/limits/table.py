@@ -202,10 +202,12 @@ def next_step(verdict: Verdict, policy: Policy | None = None) -> str:
     return advice_on(verdict.limit, policy) or "compare smaller ε and larger k: anon-pipeline tune POLICY."
 
 
-def demanded_by(verdict: Verdict) -> str:
+def demanded_by(verdict: Verdict, policy: Policy | None = None) -> str:
     """Say the bound of a verdict, also of one that is on no limit; ``no limit`` where every value passes.
 
     Args:
         verdict: of the gate, or of `verify`, which writes ``gate.`` before the names of limits.
+        policy: None: of any; else it is said where only a part of the limit can be judged for it.
     """
-    return bound_text(verdict, _BY_NAME.get(verdict.limit.removeprefix("gate.").partition(".")[0]))
+    limit = _BY_NAME.get(verdict.limit.removeprefix("gate.").partition(".")[0])
+    return bound_text(verdict, limit, policy)

@@ -42,7 +42,7 @@ def verdict_rows(gate: GateReport, policy: Policy, *, exact: bool) -> list[dict[
         {
             "limit": v.limit,
             "measured": _measured_text(v, exact=exact),
-            "demanded": demanded_by(v),
+            "demanded": demanded_by(v, policy),
             "status": "measured" if limits_nothing(v, limit_of(v.limit)) else str(v.status),
             "meaning": limit_meaning(v.limit, policy),
         }

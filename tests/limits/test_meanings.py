@@ -64,3 +64,16 @@ def test_a_bound_of_everything_is_no_limit() -> None:
     assert demanded_by(Verdict("linking_risk", Status.PASSED, 0.5, 0.2, "at most")) == "at most 0.2"
     assert demanded_by(Verdict("contract", Status.PASSED)) == "holds"
     assert all(limit.words.meaning for limit in LIMITS)
+
+
+def test_it_is_said_where_quasi_identifiers_are_too_few_to_show_people(small_policy: Small) -> None:
+    """Two quasi-identifiers: equal ones were not looked at, and "holds" alone said that they were."""
+    verdict = Verdict("repeated_people", Status.PASSED)
+    enough = small_policy()
+    assert demanded_by(verdict, enough) == "holds" == demanded_by(verdict)
+    few = enough.model_copy(
+        update={"columns": {name: enough.columns[name] for name in ("person", "age", "city")}}
+    )
+    assert demanded_by(verdict, few) == "holds (identifiers only)"
+    assert "fewer than 3 of them cannot show" in limit_meaning("repeated_people", few)
+    assert "Only identifiers" not in limit_meaning("repeated_people", enough)

@@ -138,7 +138,7 @@ def test_the_terminal_shows_no_number_that_is_the_curators(
 def test_the_search_finds_a_number_that_is_planted(
     folder: Make, small_people: People, monkeypatch: pytest.MonkeyPatch, outcome: str, form: str
 ) -> None:
-    def planted(verdict: Verdict) -> str:
+    def planted(verdict: Verdict, policy: Policy | None = None) -> str:
         return form.format(verdict.value or 0.0)
 
     monkeypatch.setattr("anon_pipeline.limits.table.demanded_by", planted)
