@@ -34,7 +34,6 @@ UTILITY = {
     "released": 0.5,
     "clipped": {"income": 0.5},
     "error_of_spread": {"height": 2.5},
-    "excess": 0.5,
 }
 GATE: dict[str, Any] = {
     **{"k": 3, "linking_risk": 0.1, "suppression": 0.1, "confidence_k": 3},
@@ -59,7 +58,7 @@ SENSES = {
 """By hand: where a number of the gate stands, and on which side of it a release must be."""
 WHOLE = {"k", "confidence_k", "cross_release_k", "l"}
 SHARES = st.floats(0.01, 1)
-KEY = {"person": "person", "rows_per_person": 2, "deidentify": {"key_env": "KEY"}}
+KEY = {"record_key": "person", "deidentify": {"key_env": "KEY"}}
 BOUNDED = {"columns": {"income": {"top": 90_000}}}
 FULL = merged(
     merged(SMALL, BOUNDED), {"gate": GATE, **KEY, "perturb": {"epsilon": 2}, "anonymize": {"recoder": "ola"}}
@@ -80,6 +79,7 @@ def at(path: tuple[str, ...], value: Any) -> dict[str, Any]:
 def test_every_limit_of_the_gate_is_tried_here() -> None:
     demanded = {demand.limit.name for demand in demands(full())}
     others = {"sticky", "repeated_people", "accepted", "rare_together", "named_people"}
+    others |= {"utility_excess"}  # of people with several records, whom record_key excludes
     assert demanded | others == {limit.name for limit in LIMITS}
 
 

@@ -19,6 +19,7 @@ import pytest
 from anon_pipeline.base.audience import Audience
 from anon_pipeline.limits.table import LIMITS
 from anon_pipeline.limits.verdicts import Verdict
+from anon_pipeline.policy import Policy
 from anon_pipeline.stages.facts.audience import fact_numbers
 from tests.cli.projects import Folder
 from tests.publish.manifest.test_numbers import GATE, leaves
