@@ -96,7 +96,8 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
             report = _judge(frame, policy, locations)
         found.append(Checked(name, policy.name, policy_file, report, allow_unmeasured))
         if form == "text":
-            print_report(report, f"{name} by {policy.name}", at_hand=True, exact=shows_values(ctx))
+            title = f"{name} by {policy.name}"
+            print_report(report, title, at_hand=True, exact=shows_values(ctx), policy=policy)
         show_names(ctx, withheld_names(list(map(str, frame.columns)), policy.released))
         if form == "text":
             _say_unmeasured(report, allowed=allow_unmeasured)

@@ -216,7 +216,7 @@ def _report_to(asked: Asked, path: Path | None) -> Callable[[bytes], None] | Non
 def _tell_refusal(ctx: click.Context, asked: Asked, report: GateReport) -> None:
     """Print what was measured, to who may see it, and what the refused release has cost."""
     if shows_values(ctx, err=True):
-        print_report(report, f"Refused: {asked.policy.name}", exact=True, err=True)
+        print_report(report, f"Refused: {asked.policy.name}", exact=True, err=True, policy=asked.policy)
     print_cost(asked, refused=True)
 
 

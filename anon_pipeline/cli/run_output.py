@@ -43,7 +43,7 @@ def print_release(asked: Asked, written: Published, *, exact: bool) -> None:
     """
     from anon_pipeline.vault.names import measured_name  # noqa: PLC0415
 
-    print_report(written.report, f"Release {asked.policy.name}", exact=exact)
+    print_report(written.report, f"Release {asked.policy.name}", exact=exact, policy=asked.policy)
     print_warnings(written.report, asked.policy)
     measured = measured_name(asked.policy.name, asked.partition)
     print_paths(written.path, written.manifest_path, written.report_path, measured)

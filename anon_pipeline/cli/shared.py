@@ -186,7 +186,13 @@ def print_table(
 
 
 def print_report(
-    report: GateReport, title: str, *, at_hand: bool = False, exact: bool = False, err: bool = False
+    report: GateReport,
+    title: str,
+    *,
+    at_hand: bool = False,
+    exact: bool = False,
+    err: bool = False,
+    policy: Policy | None = None,
 ) -> None:
     """Print a gate's verdicts as one table.
 
@@ -195,6 +201,7 @@ def print_report(
         exact: whether to show all values, see `shows_values`; otherwise those that can be computed from the
             released file, and the bands that the manifest publishes.
         err: whether to print on standard error.
+        policy: whose limits they are, to say where only a part of one can be judged.
     """
     from anon_pipeline.limits.table import demanded_by, outcome_of  # noqa: PLC0415
 
@@ -204,7 +211,7 @@ def print_report(
         band = v.band if report.passed else None  # a band is public once the release is
         shown = v.measured if exact else (band or "") if value is None else f"{value:.6g}"
         ended = outcome_of(v)
-        rows.append((v.limit, shown, demanded_by(v), f"{ended}: {v.reason}" if v.reason else ended))
+        rows.append((v.limit, shown, demanded_by(v, policy), f"{ended}: {v.reason}" if v.reason else ended))
     print_table(("limit", "measured", "demanded", "verdict"), rows, title=title, err=err)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anon_pipeline.encode.grids import noises
 from anon_pipeline.encode.noise import output_bounds
 from anon_pipeline.evidence.evidence import Evidence
 from anon_pipeline.evidence.measures import compact_labels, require_originals
-from anon_pipeline.perturb.error import expected_relative_shift
+from anon_pipeline.perturb.error import error_of_spread, expected_relative_shift
 from anon_pipeline.perturb.grid import quantize
 from anon_pipeline.perturb.mechanisms import sensitivities, shifts
 from anon_pipeline.perturb.noise import class_diameters
@@ -25,17 +26,35 @@ def relative_error(evidence: Evidence, policy: Policy, name: str) -> float:
     Source:
         [methods 9.2].
     """
+    exact, moved = _moved(evidence, policy, name)
+    error = expected_relative_shift(exact, np.zeros(len(exact), np.int64), shifts=moved)
+    return 0.0 if error is None else error
+
+
+def spread_error(evidence: Evidence, policy: Policy, name: str) -> float:
+    """Return the mean of E|y − x| over the spread of the column, before any noise is drawn.
+
+    Args:
+        name: perturb column with numbers.
+    Returns:
+        Of the records in classes, see `perturb.error.error_of_spread`; 0 where there is none.
+    Source:
+        [methods 9.2].
+    """
+    exact, moved = _moved(evidence, policy, name)
+    return error_of_spread(exact, moved) if len(exact) else 0.0
+
+
+def _moved(evidence: Evidence, policy: Policy, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the (n,) original values of the records in classes and E|y − x| of each, in grid units."""
     originals, j = require_originals(evidence), list(policy.perturbed).index(name)
     within = originals.labels >= 0
     exact = quantize(np.where(within[:, None], originals.grid, 0.0))  # records of no class may lack a value
     noise = noises(policy)[j]
     sensitivity = sensitivities(noise, class_diameters(exact, compact_labels(originals.labels))[:, j])
-    moved = np.zeros(len(exact))
-    moved[within] = shifts(
-        noise, exact[within, j], sensitivity[originals.labels[within]], bounds=output_bounds(policy)[j]
-    )
-    error = expected_relative_shift(exact[:, j].astype(np.float64), originals.labels, shifts=moved)
-    return 0.0 if error is None else error
+    own, bounds = exact[within, j], output_bounds(policy)[j]
+    moved = shifts(noise, own, sensitivity[originals.labels[within]], bounds=bounds)
+    return own.astype(np.float64), moved
 
 
 def fully_generalized_columns(evidence: Evidence, policy: Policy) -> list[str]:

@@ -10,10 +10,11 @@ from anon_pipeline.limits import usual
 from anon_pipeline.limits.known_columns import name_of, usual_columns
 from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit, unit_of
 from anon_pipeline.limits.traits import Forecast, Judged, Published, Words
-from anon_pipeline.limits.usefulness import CLIPPED_SHARE, ERROR, HIDDEN, LOSS, RELEASED
+from anon_pipeline.limits.usefulness import CLIPPED_SHARE, ERROR, EXCESS, HIDDEN, LOSS, RELEASED, SPREAD_ERROR
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy.contradictions import LARGE_EPSILON, linking_bounds
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.usefulness_bounds import Usefulness
 
 
 def accepted_risks(policy: Policy) -> Mapping[str, str]:
@@ -156,7 +157,11 @@ def _by_usefulness(policy: Policy) -> Iterator[tuple[str, str]]:
             f"{100 * (1 - own.released):g} % of the {unit_of(policy)} may be missing (usual: "
             f"{100 * (1 - RELEASED):g} %)",
         )
+    yield from _by_what_is_left_of_values(own, key)
 
+
+def _by_what_is_left_of_values(own: Usefulness, key: str) -> Iterator[tuple[str, str]]:
+    """Yield the bounds on clipped values, on noise over the spread, and on excess records."""
     for name, share in own.clipped.items():
         if share > CLIPPED_SHARE:
             yield (
@@ -164,6 +169,19 @@ def _by_usefulness(policy: Policy) -> Iterator[tuple[str, str]]:
                 f"{100 * share:g} % of the values of {name} may be replaced by its bounds (usual: "
                 f"{100 * CLIPPED_SHARE:g} %)",
             )
+    for name, times in own.error_of_spread.items():
+        if times > SPREAD_ERROR:
+            yield (
+                f"{key}.error_of_spread.{name}",
+                f"noise may move {name} by {times:g} times what its values differ by (usual: "
+                f"{SPREAD_ERROR:g})",
+            )
+    if own.excess is not None and own.excess > EXCESS:
+        yield (
+            f"{key}.excess",
+            f"{100 * own.excess:g} % of the records may be left out beyond rows_per_person (usual: "
+            f"{100 * EXCESS:g} %)",
+        )
 
 
 def _by_acknowledgement(policy: Policy) -> Iterator[tuple[str, str]]:

@@ -25,3 +25,5 @@ class Foreseen(Protocol):
     def errors(self) -> Mapping[str, float]: ...  # noqa: D102
     @property
     def constant(self) -> int: ...  # noqa: D102
+    @property
+    def of_spread(self) -> Mapping[str, float]: ...  # noqa: D102

@@ -26,7 +26,14 @@ def meaning_of(limit: Limit, of: str, policy: Policy | None = None) -> str:
         slots = {"counted": unit_of(policy), "k": str(policy.gate_k)}
         said = words.of_people if policy.person is not None and words.of_people else said
     said = said.format(of, **slots)
+    if (only := _only(limit, policy)) is not None:
+        said = f"{said} {only[1]}"
     return said if limit.judged.over_noise is None else f"{said} {_noise_judged(policy)}".rstrip()
+
+
+def _only(limit: Limit, policy: Policy | None) -> tuple[str, str] | None:
+    """Return which part of a limit can be judged for a policy, in short and in a sentence; None: all."""
+    return None if policy is None or limit.words.only is None else limit.words.only(policy)
 
 
 def _noise_judged(policy: Policy | None) -> str:
@@ -48,9 +55,10 @@ def is_free(limit: Limit, bound: float | None, sense: str) -> bool:
     return bool(limit.words.knows) and bound is not None and bound >= 1 and sense == "at most"
 
 
-def bound_text(verdict: Verdict, limit: Limit | None) -> str:
-    """Say the bound of a verdict: ``at most 0.2``, ``holds``, ``no limit``."""
+def bound_text(verdict: Verdict, limit: Limit | None, policy: Policy | None = None) -> str:
+    """Say the bound of a verdict: ``at most 0.2``, ``holds``, ``holds (identifiers only)``, ``no limit``."""
     if verdict.bound is None:
-        return verdict.sense
+        only = None if limit is None else _only(limit, policy)
+        return verdict.sense if only is None else f"{verdict.sense} ({only[0]})"
     free = limit is not None and limits_nothing(verdict, limit)
     return NO_LIMIT if free else f"{verdict.sense} {verdict.bound:.6g}"

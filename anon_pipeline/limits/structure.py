@@ -131,8 +131,22 @@ K = Limit(
 def _unknown_people(policy: Policy) -> Demanded:
     """Demand it, as advice, where an identifier or enough quasi-identifiers can show people's records."""
     said = policy.person or policy.record_key
-    enough = len(policy.generalized) + len(policy.noisy) + len(policy.insensitive) >= FEWEST_COLUMNS
-    return {"": Advised(None)} if enough or {*policy.identifiers} - {said} else {}
+    return {"": Advised(None)} if _combines(policy) or {*policy.identifiers} - {said} else {}
+
+
+def _combines(policy: Policy) -> bool:
+    """Tell whether there are enough columns whose combinations can show people's records."""
+    return len(policy.generalized) + len(policy.noisy) + len(policy.insensitive) >= FEWEST_COLUMNS
+
+
+def _only_identifiers(policy: Policy) -> tuple[str, str] | None:
+    if _combines(policy):
+        return None
+    return (
+        "identifiers only",
+        f"Only identifiers were looked at, not quasi-identifiers together: fewer than {FEWEST_COLUMNS} of "
+        "them cannot show whether a person has several records.",
+    )
 
 
 REPEATED_PEOPLE = Limit(
@@ -141,6 +155,7 @@ REPEATED_PEOPLE = Limit(
         "If records are counted: neither an identifier nor the quasi-identifiers together repeat as if one "
         "person had several records.",
         advice="name the identifier of a person, not of a record, in person: people are then counted.",
+        only=_only_identifiers,
     ),
     Judged(judge=_judge_repeated_people, bound=lambda wanted: None, needs=("originals",)),
     demanded=_unknown_people,

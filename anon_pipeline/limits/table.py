@@ -53,8 +53,10 @@ from anon_pipeline.limits.sizes import (
 from anon_pipeline.limits.structure import CONTRACT, ORIGIN, REPEATED_PEOPLE, K
 from anon_pipeline.limits.usefulness import (
     CLIPPED,
+    ERROR_OF_SPREAD,
     FULLY_GENERALIZED,
     INFORMATION_LOSS,
+    RECORDS_BEYOND,
     RELATIVE_ERROR,
     SHARE_RELEASED,
 )
@@ -101,9 +103,11 @@ _OWN = (
     KNOWN_COLUMNS,
     INFORMATION_LOSS,
     RELATIVE_ERROR,
+    ERROR_OF_SPREAD,
     FULLY_GENERALIZED,
     SHARE_RELEASED,
     CLIPPED,
+    RECORDS_BEYOND,
     REPEATED_PEOPLE,
     ACCEPTED,
 )
@@ -198,13 +202,14 @@ def next_step(verdict: Verdict, policy: Policy | None = None) -> str:
     return advice_on(verdict.limit, policy) or "compare smaller ε and larger k: anon-pipeline tune POLICY."
 
 
-def demanded_by(verdict: Verdict) -> str:
+def demanded_by(verdict: Verdict, policy: Policy | None = None) -> str:
     """Say the bound of a verdict, also of one that is on no limit; ``no limit`` where every value passes.
 
     Args:
         verdict: of the gate, or of `verify`, which writes ``gate.`` before the names of limits.
+        policy: None: of any; else it is said where only a part of the limit can be judged for it.
     """
-    return bound_text(verdict, _limit_named(verdict))
+    return bound_text(verdict, _limit_named(verdict), policy)
 
 
 def outcome_of(verdict: Verdict) -> str:

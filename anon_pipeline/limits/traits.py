@@ -37,6 +37,8 @@ class Words:
     of_people: the same sentence where people are counted, and ``{counted}`` is not enough to say so.
     advice: what to change in the policy where it is refused; for limits that tuning cannot judge.
     advice_for: the same for one policy and what a verdict is about: ``""`` or a column; None: ``advice``.
+    only: from a policy to which part of the limit can be judged for it, as in "holds (identifiers only)", and
+        a sentence that says so; None: all of it.
     question: of the European guidance that it answers; None: none of them.
     knows: what its attacker knows of a person, where its value is the share of the records that he gets
         right, or his chance; empty where its value is something else.
@@ -46,6 +48,7 @@ class Words:
     of_people: str = ""
     advice: str = ""
     advice_for: Callable[[Policy, str], str] | None = None
+    only: Callable[[Policy], tuple[str, str] | None] | None = None
     question: Question | None = None
     knows: str = ""
 

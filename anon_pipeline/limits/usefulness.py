@@ -10,7 +10,7 @@ from typing import Any
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.evidence.measures import suppression
-from anon_pipeline.evidence.usefulness import fully_generalized_columns, relative_error
+from anon_pipeline.evidence.usefulness import fully_generalized_columns, relative_error, spread_error
 from anon_pipeline.limits import usual
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit
@@ -23,6 +23,9 @@ LOSS = 0.8
 ERROR = 1.0
 """Expected error of a perturb column, as a multiple of the value, beyond which a release has a warning."""
 
+SPREAD_ERROR = 2.0
+"""Expected error of a perturb column, as a multiple of its spread, beyond which a release has a warning."""
+
 HIDDEN = 0
 """Generalized columns with one value in the whole release beyond which a release has a warning."""
 
@@ -31,6 +34,9 @@ RELEASED = 0.8
 
 CLIPPED_SHARE = 0.25
 """Share of a column's values beyond its public bounds, from which on a release has a warning."""
+
+EXCESS = 0.25
+"""Share of the input's records beyond rows_per_person above which a release has a warning."""
 
 _MORE = "use fewer quasi-identifiers, hierarchies with more levels, or a recoder of ranges"
 _FINER = f"{_MORE}; or take a smaller k."
@@ -50,6 +56,21 @@ def _errors(policy: Policy) -> Demanded:
     return {name: _or_advised(own.get(name), ERROR) for name in sorted(policy.perturbed)}
 
 
+def _spread_errors(policy: Policy) -> Demanded:
+    own: Mapping[str, float] = policy.gate.utility.error_of_spread
+    return {
+        name: own[name] if name in own else Advised(SPREAD_ERROR, since=4)
+        for name in sorted(policy.perturbed)
+    }
+
+
+def _excess(policy: Policy) -> Demanded:
+    if policy.rows_per_person is None:
+        return {}
+    own = policy.gate.utility.excess
+    return {"": Advised(EXCESS, since=4) if own is None else own}
+
+
 def _share_demands(policy: Policy) -> Demanded:
     own: Mapping[str, float] = policy.gate.utility.clipped
     return {
@@ -62,6 +83,13 @@ def _clipped_share(case: Case, demand: Demand) -> float:
     if case.facts is None:
         raise InputError("needs the facts of the stages")
     return float(case.facts["deidentified"]["clipped"][demand.of])
+
+
+def _excess_share(case: Case, demand: Demand) -> float:
+    """Return the share of the input that was left out beyond rows_per_person; `origin` judges the facts."""
+    if case.facts is None:
+        raise InputError("needs the facts of the stages")
+    return float(case.facts["deidentified"]["excess_records"] / max(case.facts["raw"]["records"], 1))
 
 
 def _information_loss(case: Case, demand: Demand) -> float:
@@ -99,6 +127,23 @@ RELATIVE_ERROR = Limit(
     advisable=True,
     usefulness="noise",
     forecast=Forecast(of_column=lambda expected, column: expected.errors.get(column, 0.0)),
+)
+ERROR_OF_SPREAD = Limit(
+    "utility_error_of_spread",
+    Words(
+        "The noise is expected to move {} by at most this multiple of what its values differ by (its "
+        "standard deviation), on average.",
+        advice="take a larger ε if you can promise it, or narrower public bounds by general knowledge; or "
+        "generalize the column, or drop it.",
+    ),
+    Judged(
+        measure=lambda case, demand: spread_error(case.evidence, case.policy, demand.of),
+        needs=("originals",),
+    ),
+    demanded=_spread_errors,
+    advisable=True,
+    usefulness="noise",
+    forecast=Forecast(of_column=lambda expected, column: expected.of_spread.get(column, 0.0)),
 )
 FULLY_GENERALIZED = Limit(
     "utility_fully_generalized",
@@ -138,6 +183,19 @@ CLIPPED = Limit(
     ),
     Judged(measure=_clipped_share, needs=("originals",)),
     demanded=_share_demands,
+    advisable=True,
+    usefulness="recoding",
+    expectation="",
+)
+RECORDS_BEYOND = Limit(
+    "utility_excess",
+    Words(
+        "At most this share of the input's records is left out because they are beyond rows_per_person.",
+        advice="take a larger rows_per_person, or release one record for each person, with the sums or "
+        "averages that readers need. Or accept a larger share in gate.utility.excess.",
+    ),
+    Judged(measure=_excess_share, needs=("originals",)),
+    demanded=_excess,
     advisable=True,
     usefulness="recoding",
     expectation="",

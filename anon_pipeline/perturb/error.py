@@ -119,6 +119,25 @@ def expected_relative_shift(
     return _mean(shifts[measured] / np.abs(originals[measured]))
 
 
+def error_of_spread(originals: NDArray[np.float64], shifts: NDArray[np.float64]) -> float:
+    """Compute the mean of E|y − x| over the spread of the originals, before any noise is drawn.
+
+    At 1 the noise moves a value as far as the values differ from each other. Values that do not differ
+    count as if they differed by a step of the grid.
+
+    Args:
+        originals: (n,) one column, in grid units, n ≥ 1.
+        shifts: (n,) E|y − x| of each record, in grid units, ≥ 0: `mechanisms.shifts`, bounds included.
+    Source:
+        [methods 9.2].
+
+    >>> error_of_spread(np.array([1.0, 2, 3, 4, 5]), np.full(5, math.sqrt(2)))
+    1.0
+    """
+    mean = math.fsum(shifts.tolist()) / len(originals)
+    return mean / (spread_of(originals) or 1.0)
+
+
 def spread_of(numbers: NDArray[np.float64]) -> float:
     """Return how far values lie apart: the standard deviation, or that of their middle half if it is less.
 

@@ -190,9 +190,13 @@ def _in_bands(spec: Intervals, level: int) -> str:
     return ", ".join([f"in bands of {spec.intervals[level - 1]:g}", *filter(None, ends)])
 
 
+_STARS = 12  # shown of a mask, at most
+
+
 def _without_last(spec: Mask, level: int) -> str:
     hidden = spec.mask[level - 1]
-    return f"all but the last {hidden} characters" if hidden > 1 else "all but the last character"
+    named = f"last {hidden} characters" if hidden > 1 else "last character"
+    return f"{named} hidden (…{'*' * min(hidden, _STARS)})"
 
 
 HIERARCHIES = table_of(

@@ -28,6 +28,11 @@ def _unbounded_columns(wanted: Mapping[str, float], sections: Mapping[str, Any])
         )
 
 
+def _bounded_people(wanted: float | None, sections: Mapping[str, Any]) -> Iterator[str]:
+    if wanted is not None and sections.get("rows_per_person", 1) is None:
+        yield "needs rows_per_person: without it no record is beyond it"
+
+
 class Usefulness(Strict):
     """What a release may lose. What is not set has a default, beyond which a release has a warning."""
 
@@ -54,4 +59,17 @@ class Usefulness(Strict):
         default_factory=FrozenMapping,
         description="Column with public bounds → largest share of its values that lie beyond them. Default "
         "for each: a warning beyond 0.25.",
+    )
+    error_of_spread: Annotated[Keyed[Positive], SHOWN, AFTER, LATER, Fits(_with_numbers, "every column")] = (
+        Field(
+            default_factory=FrozenMapping,
+            description="Perturb column with numbers → largest expected error, as a multiple of the standard "
+            "deviation of its values, or of their middle half if that is less. Default for each: a warning "
+            "beyond 2.",
+        )
+    )
+    excess: Annotated[Share | None, SHOWN, AFTER, LATER, Fits(_bounded_people)] = Field(
+        None,
+        description="Largest share of the input's records that are left out beyond rows_per_person. "
+        "Default: a warning beyond 0.25.",
     )

@@ -52,7 +52,7 @@ def verdict_rows(gate: GateReport, policy: Policy, *, exact: bool) -> list[dict[
 
 def bound_of(verdict: Verdict, policy: Policy) -> str:
     """Say the bound of a verdict, and that it is advised where a release beyond it is published."""
-    limit, said = limit_of(verdict.limit), demanded_by(verdict)
+    limit, said = limit_of(verdict.limit), demanded_by(verdict, policy)
     advised = verdict.status is Status.WARNED or any(
         demand.advised for demand in demands(policy) if demand.name == verdict.limit
     )

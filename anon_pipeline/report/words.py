@@ -24,6 +24,8 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.stages.facts.records import Facts
 
 _HIDDEN = "hidden"
+_UNCHANGED = "as it was"
+_ONE_VALUE = "not generalized, but one value is left in all records"
 _BY_CLASS = {
     "ranges": "as ranges of the values in its class",
     "means": "as one value for the whole class, from the middle of it",
@@ -39,8 +41,10 @@ def describe_rest(policy: Policy, facts: Facts, frame: pd.DataFrame, *, hierarch
         hierarchies: folder of the hierarchy tables.
     """
     lines = [share_in_words(facts, len(frame), rows=policy.rows)]
-    lines += [f"{name}: {words}" for name, words in columns_in_words(policy, facts, hierarchies=hierarchies)]
-    if silent := silent_columns(policy, frame):
+    silent = silent_columns(policy, frame)
+    for name, words in columns_in_words(policy, facts, hierarchies=hierarchies):
+        lines.append(f"{name}: {words if name not in silent else words.replace(_UNCHANGED, _ONE_VALUE, 1)}")
+    if silent:
         lines.append(f"says nothing, one value in every record: {', '.join(silent)}")
     return lines
 
@@ -88,7 +92,7 @@ def recoding_in_words(policy: Policy, name: str, recoded: Mapping[str, Any], *, 
 def level_in_words(policy: Policy, name: str, level: int, *, hierarchies: Path) -> str:
     """Say what a level of a generalized column's hierarchy shows, and how many levels there are."""
     if level == 0:
-        return "as it was"
+        return _UNCHANGED
     spec = policy.generalized[name].hierarchy
     kind = hierarchy_kind(spec)
     try:

@@ -16,7 +16,7 @@ from anon_pipeline.encode.noise import output_bounds
 from anon_pipeline.evidence.measures import class_intervals
 from anon_pipeline.perturb import mechanisms
 from anon_pipeline.perturb.entropy import Entropy
-from anon_pipeline.perturb.error import expected_relative_shift, spread_of
+from anon_pipeline.perturb.error import error_of_spread, expected_relative_shift
 from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.perturb.noise import Drawing, prepare_noise
 from anon_pipeline.policy.model import Policy
@@ -83,7 +83,10 @@ def expect(policy: Policy, table: Recoded, *, entropy: Entropy) -> Expected:
         smallest_class=_smallest(policy, table),
         errors=dict(zip(policy.perturbed, (error or 0.0 for error in relative), strict=True)),
         constant=table.constant,
-        of_spread={name: _over_spread(table, shifts, j) for j, name in enumerate(policy.perturbed)},
+        of_spread={
+            name: error_of_spread(table.originals[:, j].astype(np.float64), shifts[j])
+            for j, name in enumerate(policy.perturbed)
+        },
     )
 
 
@@ -153,13 +156,6 @@ def _of_range(table: Recoded, shifts: Sequence[NDArray[np.float64]]) -> list[flo
         span = float(table.spans[j])
         found.append(mean / span if span > 0 else (math.inf if mean > 0 else 0.0))
     return found
-
-
-def _over_spread(table: Recoded, shifts: Sequence[NDArray[np.float64]], j: int) -> float:
-    """Return the mean E|y − x| of a column over its spread; inf for noise on values that do not differ."""
-    mean = math.fsum(shifts[j].tolist()) / len(table.originals)
-    spread = spread_of(table.originals[:, j].astype(np.float64))
-    return mean / spread if spread > 0 else (math.inf if mean > 0 else 0.0)
 
 
 def _loss(policy: Policy, table: Recoded, shifts: Sequence[NDArray[np.float64]], kept: float) -> float:

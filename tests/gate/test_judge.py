@@ -42,6 +42,7 @@ KNOWN = [f"known_columns.{name}" for name in ("illness", "income", "note", "illn
 USEFULNESS = (
     "utility_information_loss",
     "utility_relative_error.height",
+    "utility_error_of_spread.height",
     "utility_fully_generalized",
     "utility_released",
 )

@@ -24,6 +24,9 @@ def known(columns: list[str], risk: float) -> dict[str, Any]:
     return {"gate": {"attacks": {"known_columns": [{"columns": columns, "risk": risk}]}}}
 
 
+COUNTED = {"person": "person", "rows_per_person": 2, "deidentify": {"key_env": "KEY"}}
+
+
 def usefulness(**bounds: Any) -> dict[str, Any]:
     return {"gate": {"utility": bounds}}
 
@@ -84,6 +87,16 @@ def usefulness(**bounds: Any) -> dict[str, Any]:
             "gate.utility.clipped.income",
             r"60 % of the values of income may be replaced by its bounds \(usual: 25 %\)",
         ),
+        (
+            usefulness(error_of_spread={"height": 5}),
+            "gate.utility.error_of_spread.height",
+            r"noise may move height by 5 times what its values differ by \(usual: 2\)",
+        ),
+        (
+            {**COUNTED, **usefulness(excess=0.9)},
+            "gate.utility.excess",
+            r"90 % of the records may be left out beyond rows_per_person \(usual: 25 %\)",
+        ),
         ({"acknowledged": acknowledged("note")}, "acknowledged.note", "Data office answers for it until"),
         (
             {"columns": {"note": {"role": "insensitive", "allow": {"telephone": "hotlines"}}}},
@@ -110,6 +123,7 @@ def test_what_goes_beyond_the_usual_is_named(
         {"gate": {"attacks": {"homogeneity": {"illness": 0.05}}}},
         usefulness(information_loss=0.8, relative_error={"height": 1}, fully_generalized=0, released=0.8),
         {"columns": {"income": {"top": 90_000}}, **usefulness(clipped={"income": 0.25})},
+        {**COUNTED, **usefulness(excess=0.25, error_of_spread={"height": 2})},
         {"gate": {"t_closeness": {"illness": 0.9}}},
     ],
 )

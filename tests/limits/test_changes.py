@@ -33,6 +33,7 @@ UTILITY = {
     "fully_generalized": 1,
     "released": 0.5,
     "clipped": {"income": 0.5},
+    "error_of_spread": {"height": 2.5},
 }
 GATE: dict[str, Any] = {
     **{"k": 3, "linking_risk": 0.1, "suppression": 0.1, "confidence_k": 3},
@@ -78,6 +79,7 @@ def at(path: tuple[str, ...], value: Any) -> dict[str, Any]:
 def test_every_limit_of_the_gate_is_tried_here() -> None:
     demanded = {demand.limit.name for demand in demands(full())}
     others = {"sticky", "repeated_people", "accepted", "rare_together", "named_people"}
+    others |= {"utility_excess"}  # of people with several records, whom record_key excludes
     assert demanded | others == {limit.name for limit in LIMITS}
 
 

@@ -84,3 +84,16 @@ def test_what_passes_without_a_limit_was_measured_only() -> None:
     limited = Verdict("linking_risk", Status.PASSED, None, 0.2, "at most")
     assert (outcome_of(limited), verdict_text(limited)) == ("passed", "linking_risk (at most 0.2) passed")
     assert verdict_text(Verdict("k", Status.PASSED, None, 1.0, "at most")) == "k (at most 1) passed"
+
+
+def test_it_is_said_where_quasi_identifiers_are_too_few_to_show_people(small_policy: Small) -> None:
+    """Two quasi-identifiers: equal ones were not looked at, and "holds" alone said that they were."""
+    verdict = Verdict("repeated_people", Status.PASSED)
+    enough = small_policy()
+    assert demanded_by(verdict, enough) == "holds" == demanded_by(verdict)
+    few = enough.model_copy(
+        update={"columns": {name: enough.columns[name] for name in ("person", "age", "city")}}
+    )
+    assert demanded_by(verdict, few) == "holds (identifiers only)"
+    assert "fewer than 3 of them cannot show" in limit_meaning("repeated_people", few)
+    assert "Only identifiers" not in limit_meaning("repeated_people", enough)

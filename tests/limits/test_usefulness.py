@@ -11,7 +11,15 @@ import pytest
 from anon_pipeline import anonymize
 from anon_pipeline.base.errors import GateRefused
 from anon_pipeline.limits.table import demands, limits_of
-from anon_pipeline.limits.usefulness import CLIPPED_SHARE, ERROR, HIDDEN, LOSS, RELEASED
+from anon_pipeline.limits.usefulness import (
+    CLIPPED_SHARE,
+    ERROR,
+    EXCESS,
+    HIDDEN,
+    LOSS,
+    RELEASED,
+    SPREAD_ERROR,
+)
 from anon_pipeline.limits.verdicts import Status
 from anon_pipeline.policy import Policy
 
@@ -120,3 +128,58 @@ def test_releases_of_before_verify_without_it_and_digests_stay(small_policy: Sma
     assert "utility_clipped.income" in limits_of(policy)
     assert "utility_clipped.income" not in limits_of(policy, until=2)
     assert "clipped" not in policy.model_dump()["gate"]["utility"]
+
+
+def test_noise_that_drowns_a_column_warns_though_it_is_small_beside_its_values(
+    small_policy: Small, small_people: People
+) -> None:
+    """Declared bounds and a small ε: most heights are at a bound, and passed without a word before."""
+    wide = {"sensitivity": "declared", "input_bounds": [100, 220], "output_bounds": [100, 220]}
+    drowned = small_policy(columns={"height": wide}, perturb={"epsilon": 0.1})
+    found = {v.limit: v for v in anonymize(drowned, small_people()).report.verdicts}
+    assert found["utility_relative_error.height"].status is Status.PASSED
+    verdict = found["utility_error_of_spread.height"]
+    assert (verdict.status, verdict.bound) == (Status.WARNED, SPREAD_ERROR)
+    assert verdict.value is not None and verdict.value > 2 * SPREAD_ERROR
+    assert verdict.to_json()["value"] is None
+    light = small_policy(columns={"height": wide}, perturb={"epsilon": 10})
+    found = {v.limit: v for v in anonymize(light, small_people()).report.verdicts}
+    assert found["utility_error_of_spread.height"].status is Status.PASSED
+    limited = small_policy(
+        columns={"height": wide},
+        perturb={"epsilon": 10},
+        gate={"utility": {"error_of_spread": {"height": 0.1}}},
+    )
+    with pytest.raises(GateRefused, match=r"utility_error_of_spread.height \(at most 0.1\) refused"):
+        _ = anonymize(limited, small_people()).frame
+
+
+PEOPLE = {"person": "person", "deidentify": {"key_env": "KEY"}}
+
+
+def test_records_beyond_rows_per_person_warn(
+    small_policy: Small, small_people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three records a person of which one is released: the share released, of people, is 1."""
+    monkeypatch.setenv("KEY", "0123456789abcdef")
+    people = pd.concat([small_people()] * 3, ignore_index=True)
+    found = {v.limit: v for v in anonymize(small_policy(rows_per_person=1, **PEOPLE), people).report.verdicts}
+    assert found["utility_released"].status is Status.PASSED
+    verdict = found["utility_excess"]
+    assert (verdict.status, verdict.value, verdict.bound) == (Status.WARNED, 2 / 3, EXCESS)
+    assert verdict.to_json()["value"] is None
+    three = small_policy(rows_per_person=3, **PEOPLE)
+    found = {v.limit: v for v in anonymize(three, people).report.verdicts}
+    assert (found["utility_excess"].status, found["utility_excess"].value) == (Status.PASSED, 0)
+    wanted = {"utility": {"excess": 0.5}}
+    with pytest.raises(GateRefused, match=r"utility_excess \(at most 0.5\) refused"):
+        _ = anonymize(small_policy(rows_per_person=1, gate=wanted, **PEOPLE), people).frame
+
+
+def test_the_newest_measures_are_asked_of_no_release_of_before(small_policy: Small) -> None:
+    policy = small_policy(rows_per_person=1, **PEOPLE)
+    new = {"utility_error_of_spread.height", "utility_excess"}
+    assert new <= {*limits_of(policy)}
+    assert not new & {*limits_of(policy, until=3)}
+    assert not {"error_of_spread", "excess"} & policy.model_dump()["gate"]["utility"].keys()
+    assert "utility_excess" not in limits_of(small_policy())

@@ -57,6 +57,7 @@ def test_every_check_is_blocking_and_there_is_one_per_limit(small_policy: Callab
         "published:t_closeness_income",
         "published:told_originals",
         "published:told_secrets",
+        "published:utility_error_of_spread_height",
         "published:utility_fully_generalized",
         "published:utility_information_loss",
         "published:utility_relative_error_height",

@@ -30,8 +30,8 @@ FACTS: dict[str, Any] = {"raw": {"records": 200}, "k_anonymized": {}}
             "in bands of 10, below 20 in one, from 90 on in one",
         ),
         ({"intervals": [10]}, 0, "as it was"),
-        ({"mask": [2, 3]}, 1, "all but the last 2 characters, level 1 of 3"),
-        ({"mask": [1, 3]}, 1, "all but the last character, level 1 of 3"),
+        ({"mask": [2, 3]}, 1, "last 2 characters hidden (…**), level 1 of 3"),
+        ({"mask": [1, 3]}, 1, "last character hidden (…*), level 1 of 3"),
         ({"dates": ["year", "decade"]}, 2, "the decade, level 2 of 3"),
         ({"tree": {"a": ["x"], "b": ["y"]}}, 1, "coarser, by its taxonomy, level 1 of 2"),
         ({"tree": {"a": ["x"], "b": ["y"]}}, 2, "hidden (level 2 of 2: everything is hidden)"),
@@ -99,6 +99,19 @@ def test_a_whole_release_is_described_without_its_originals(
     assert describe_rest(policy, facts, made.frame, hierarchies=Path()) == lines
 
 
+def test_a_column_of_one_value_is_not_called_as_it_was(
+    small_policy: Small, small_people: Callable[..., pd.DataFrame]
+) -> None:
+    policy = small_policy()
+    made = anonymize(policy, small_people())
+    recoded = {**made.facts["k_anonymized"], "levels": dict.fromkeys(policy.generalized, 0)}
+    facts = {**made.facts, "k_anonymized": recoded}
+    same = made.frame.assign(city="*")
+    lines = describe_rest(policy, facts, same, hierarchies=Path())
+    assert "city: not generalized, but one value is left in all records" in lines
+    assert "age: as it was" in lines
+
+
 def test_the_demos_policy_is_said_in_full() -> None:
     policy = parse_policy(template("patients"))
     levels = {"birth_date": 2, "sex": 0, "zip": 1, "race": 1, "marital_status": 2}
@@ -109,7 +122,7 @@ def test_the_demos_policy_is_said_in_full() -> None:
     assert said == [
         "the decade, level 2 of 3; may be hidden in some records",
         "as it was; may be hidden in some records",
-        "all but the last 2 characters, level 1 of 4; may be hidden in some records",
+        "last 2 characters hidden (…**), level 1 of 4; may be hidden in some records",
         "hidden (level 1 of 1: everything is hidden)",
         "hidden (level 2 of 2: everything is hidden)",
     ]

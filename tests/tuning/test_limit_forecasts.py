@@ -12,6 +12,7 @@ from anon_pipeline.tuning.results import Expected
 USEFULNESS = (
     "utility_information_loss",
     "utility_relative_error.height",
+    "utility_error_of_spread.height",
     "utility_fully_generalized",
     "utility_released",
 )
@@ -68,10 +69,13 @@ def test_limits_are_judged_certainly_on_expectation_or_not_at_all() -> None:
 
 
 def test_usefulness_is_judged_by_column_and_refuses_where_the_policy_demands_it() -> None:
-    far = replace(expected(0.1), errors={"height": 12.0}, constant=1, information_loss=0.85)
+    far = replace(
+        expected(0.1), errors={"height": 12.0}, of_spread={"height": 6.0}, constant=1, information_loss=0.85
+    )
     found = {v.limit: (v.status, v.value) for v in verdicts(policy_from(attributes()), far)}
     assert [found[name] for name in USEFULNESS] == [
-        *((Status.WARNED, 0.85), (Status.WARNED, 12.0), (Status.WARNED, 1.0), (Status.PASSED, 1.0))
+        *((Status.WARNED, 0.85), (Status.WARNED, 12.0), (Status.WARNED, 6.0)),
+        *((Status.WARNED, 1.0), (Status.PASSED, 1.0)),
     ]
     demanding = policy_from(attributes(gate={"utility": {"relative_error": {"height": 2}}}))
     states = {v.limit: v.status for v in verdicts(demanding, far)}

@@ -19,6 +19,7 @@ import pytest
 from anon_pipeline.base.audience import Audience
 from anon_pipeline.limits.table import LIMITS
 from anon_pipeline.limits.verdicts import Verdict
+from anon_pipeline.policy import Policy
 from anon_pipeline.stages.facts.audience import fact_numbers
 from tests.cli.projects import Folder
 from tests.publish.manifest.test_numbers import GATE, leaves
@@ -138,7 +139,7 @@ def test_the_terminal_shows_no_number_that_is_the_curators(
 def test_the_search_finds_a_number_that_is_planted(
     folder: Make, small_people: People, monkeypatch: pytest.MonkeyPatch, outcome: str, form: str
 ) -> None:
-    def planted(verdict: Verdict) -> str:
+    def planted(verdict: Verdict, policy: Policy | None = None) -> str:
         return form.format(verdict.value or 0.0)
 
     monkeypatch.setattr("anon_pipeline.limits.table.demanded_by", planted)

@@ -283,6 +283,7 @@ def test_only_the_limits_of_the_policy_are_in_the_suite_and_k_always(release: Re
         "hidden_homogeneity.height",
         *known(policy),
         "utility_relative_error.height",
+        "utility_error_of_spread.height",
         "utility_fully_generalized",
         "utility_released",
     ]
