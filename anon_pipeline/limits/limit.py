@@ -37,7 +37,7 @@ class Advised:
 GENERATION = 4
 """Of advice: 1 since told_originals, rare_texts, repeated_noise, and accepted bounds that demand nothing;
 2 since `perturb.delta` is one of these; 3 since utility_clipped;
-4 since utility_error_of_spread, utility_excess."""
+4 since utility_error_of_spread, utility_excess, unconfident_records, outlying."""
 
 
 _SOURCES: Mapping[Need, Source] = {

@@ -33,6 +33,7 @@ from anon_pipeline.limits.linking import (
     SUPPRESSION,
 )
 from anon_pipeline.limits.meanings import bound_text, limits_nothing, meaning_of
+from anon_pipeline.limits.outliers import OUTLYING, UNCONFIDENT_RECORDS
 from anon_pipeline.limits.releases import CROSS_RELEASE_K, REPEATED_NOISE, STICKY
 from anon_pipeline.limits.roles import (
     NAMED_PEOPLE,
@@ -75,6 +76,7 @@ _OWN = (
     RARE_VALUES,
     RARE_TOGETHER,
     RARE_TEXTS,
+    OUTLYING,
     SAFE_HARBOR,
     T_CLOSENESS,
     L_DIVERSITY,
@@ -82,6 +84,7 @@ _OWN = (
     LINKING_RISK,
     SUPPRESSION,
     CONFIDENCE_K,
+    UNCONFIDENT_RECORDS,
     ATTACKER_SUCCESS,
     ASSIGNMENT_RISK,
     EXPECTED_LINKING_RISK,

@@ -117,7 +117,9 @@ RELATIVE_ERROR = Limit(
     "utility_relative_error",
     Words(
         "The noise is expected to move {} by at most this multiple of its value, on average.",
-        advice="take a larger ε if you can promise it, narrower public bounds, or generalize the column.",
+        advice="give the column public bounds that end its tails (sensitivity: declared, input_bounds), by "
+        "general knowledge and not by the data; perturb fewer columns, so that each has more of ε; or "
+        "generalize the column. A larger ε last: the promise is weaker, and more records can be linked.",
     ),
     Judged(
         measure=lambda case, demand: relative_error(case.evidence, case.policy, demand.of),
@@ -133,8 +135,8 @@ ERROR_OF_SPREAD = Limit(
     Words(
         "The noise is expected to move {} by at most this multiple of what its values differ by (its "
         "standard deviation), on average.",
-        advice="take a larger ε if you can promise it, or narrower public bounds by general knowledge; or "
-        "generalize the column, or drop it.",
+        advice="give the column narrower public bounds by general knowledge, generalize it, or drop it. A "
+        "larger ε last: the noise then hides less of everybody.",
     ),
     Judged(
         measure=lambda case, demand: spread_error(case.evidence, case.policy, demand.of),

@@ -10,7 +10,7 @@ import pytest
 
 from anon_pipeline import anonymize
 from anon_pipeline.base.errors import GateRefused
-from anon_pipeline.limits.table import demands, limits_of
+from anon_pipeline.limits.table import advice_on, demands, limits_of
 from anon_pipeline.limits.usefulness import (
     CLIPPED_SHARE,
     ERROR,
@@ -48,6 +48,13 @@ def test_what_is_set_must_be_kept(small_policy: Small) -> None:
     }
     wanted = asked(small_policy(gate={"utility": utility}))
     assert list(wanted.values()) == [(0.9, False), (2.0, False), (1, False), (0.5, False)]
+
+
+def test_a_larger_epsilon_is_advised_last(small_policy: Small) -> None:
+    """Where outliers cause the error, bounds end it, and a larger ε shows the outliers."""
+    said = advice_on("utility_relative_error.height", small_policy())
+    assert said.index("input_bounds") < said.index("perturb fewer") < said.index("A larger ε last")
+    assert "can be linked" in said
 
 
 def test_one_class_of_everybody_warns_or_is_refused(small_policy: Small, small_people: People) -> None:

@@ -117,6 +117,7 @@ def test_dagster_stores_no_number_that_is_the_curators(project: Make, linking_ri
     shown |= {
         "rare_values_note",
         "rare_texts_illness",
+        "outlying_income",
         "homogeneity_illness",
         "homogeneity_income",
         "spellings_illness",
