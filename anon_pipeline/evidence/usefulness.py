@@ -15,8 +15,6 @@ from anon_pipeline.perturb.mechanisms import sensitivities, shifts
 from anon_pipeline.perturb.noise import class_diameters
 from anon_pipeline.policy.model import Policy
 
-_Reals = NDArray[np.float64]
-
 
 def relative_error(evidence: Evidence, policy: Policy, name: str) -> float:
     """Return the mean of E|y − x|/|x| over the records in classes with x ≠ 0, before any noise is drawn.
