@@ -9,7 +9,7 @@ from anon_pipeline.encode.grids import noises
 from anon_pipeline.encode.noise import output_bounds
 from anon_pipeline.evidence.evidence import Evidence
 from anon_pipeline.evidence.measures import compact_labels, require_originals
-from anon_pipeline.perturb.error import error_of_spread, expected_relative_shift
+from anon_pipeline.perturb.error import expected_relative_shift, shift_over_spread
 from anon_pipeline.perturb.grid import quantize
 from anon_pipeline.perturb.mechanisms import sensitivities, shifts
 from anon_pipeline.perturb.noise import class_diameters
@@ -26,26 +26,28 @@ def relative_error(evidence: Evidence, policy: Policy, name: str) -> float:
     Source:
         [methods 9.2].
     """
-    exact, moved = _moved(evidence, policy, name)
+    exact, moved = _expected_shifts(evidence, policy, name)
     error = expected_relative_shift(exact, np.zeros(len(exact), np.int64), shifts=moved)
     return 0.0 if error is None else error
 
 
-def spread_error(evidence: Evidence, policy: Policy, name: str) -> float:
+def error_of_spread(evidence: Evidence, policy: Policy, name: str) -> float:
     """Return the mean of E|y − x| over the spread of the column, before any noise is drawn.
 
     Args:
         name: perturb column with numbers.
     Returns:
-        Of the records in classes, see `perturb.error.error_of_spread`; 0 where there is none.
+        Of the records in classes, see `perturb.error.shift_over_spread`; 0 where there is none.
     Source:
         [methods 9.2].
     """
-    exact, moved = _moved(evidence, policy, name)
-    return error_of_spread(exact, moved) if len(exact) else 0.0
+    exact, moved = _expected_shifts(evidence, policy, name)
+    return shift_over_spread(exact, moved) if len(exact) else 0.0
 
 
-def _moved(evidence: Evidence, policy: Policy, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _expected_shifts(
+    evidence: Evidence, policy: Policy, name: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the (n,) original values of the records in classes and E|y − x| of each, in grid units."""
     originals, j = require_originals(evidence), list(policy.perturbed).index(name)
     within = originals.labels >= 0

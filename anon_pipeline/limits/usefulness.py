@@ -10,7 +10,7 @@ from typing import Any
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.evidence.measures import suppression
-from anon_pipeline.evidence.usefulness import fully_generalized_columns, relative_error, spread_error
+from anon_pipeline.evidence.usefulness import error_of_spread, fully_generalized_columns, relative_error
 from anon_pipeline.limits import usual
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit
@@ -139,7 +139,7 @@ ERROR_OF_SPREAD = Limit(
         "larger ε last: the noise then hides less of everybody.",
     ),
     Judged(
-        measure=lambda case, demand: spread_error(case.evidence, case.policy, demand.of),
+        measure=lambda case, demand: error_of_spread(case.evidence, case.policy, demand.of),
         needs=("originals",),
     ),
     demanded=_spread_errors,

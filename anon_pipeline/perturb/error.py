@@ -119,7 +119,7 @@ def expected_relative_shift(
     return _mean(shifts[measured] / np.abs(originals[measured]))
 
 
-def error_of_spread(originals: NDArray[np.float64], shifts: NDArray[np.float64]) -> float:
+def shift_over_spread(originals: NDArray[np.float64], shifts: NDArray[np.float64]) -> float:
     """Compute the mean of E|y − x| over the spread of the originals, before any noise is drawn.
 
     At 1 the noise moves a value as far as the values differ from each other. Values that do not differ
@@ -131,7 +131,7 @@ def error_of_spread(originals: NDArray[np.float64], shifts: NDArray[np.float64])
     Source:
         [methods 9.2].
 
-    >>> error_of_spread(np.array([1.0, 2, 3, 4, 5]), np.full(5, math.sqrt(2)))
+    >>> shift_over_spread(np.array([1.0, 2, 3, 4, 5]), np.full(5, math.sqrt(2)))
     1.0
     """
     mean = math.fsum(shifts.tolist()) / len(originals)

@@ -16,7 +16,7 @@ from anon_pipeline.encode.noise import output_bounds
 from anon_pipeline.evidence.measures import class_intervals
 from anon_pipeline.perturb import mechanisms
 from anon_pipeline.perturb.entropy import Entropy
-from anon_pipeline.perturb.error import error_of_spread, expected_relative_shift
+from anon_pipeline.perturb.error import expected_relative_shift, shift_over_spread
 from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.perturb.noise import Drawing, prepare_noise
 from anon_pipeline.policy.model import Policy
@@ -84,7 +84,7 @@ def expect(policy: Policy, table: Recoded, *, entropy: Entropy) -> Expected:
         errors=dict(zip(policy.perturbed, (error or 0.0 for error in relative), strict=True)),
         constant=table.constant,
         of_spread={
-            name: error_of_spread(table.originals[:, j].astype(np.float64), shifts[j])
+            name: shift_over_spread(table.originals[:, j].astype(np.float64), shifts[j])
             for j, name in enumerate(policy.perturbed)
         },
     )

@@ -36,7 +36,7 @@ class Expected:
     errors: by perturb column with numbers, the same as ``error``; 0 where no record has x ≠ 0.
     constant: generalized columns with one value in all classes of the recoding.
     of_spread: by perturb column with numbers, mean |y − x| over the spread of the column, see
-        `perturb.error.error_of_spread`.
+        `perturb.error.shift_over_spread`.
     """
 
     error: float | None

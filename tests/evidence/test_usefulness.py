@@ -12,7 +12,7 @@ import pytest
 from anon_pipeline import anonymize
 from anon_pipeline.encode.codes import CLASS, RECORD
 from anon_pipeline.evidence.evidence import Evidence, evidence_from
-from anon_pipeline.evidence.usefulness import fully_generalized_columns, relative_error, spread_error
+from anon_pipeline.evidence.usefulness import error_of_spread, fully_generalized_columns, relative_error
 from anon_pipeline.policy import Policy
 
 Small = Callable[..., Policy]
@@ -52,7 +52,7 @@ def test_the_expected_error_is_the_mean_over_records_of_classes(small_policy: Sm
 
 def test_the_error_of_the_spread_is_of_the_records_in_classes(small_policy: Small) -> None:
     policy = small_policy(perturb={"epsilon": 2})
-    found = spread_error(of(policy, [100, 110, 180, 200, 900], [0, 0, 1, 1, -1]), policy, "height")
+    found = error_of_spread(of(policy, [100, 110, 180, 200, 900], [0, 0, 1, 1, -1]), policy, "height")
     spread = min(np.std([100, 110, 180, 200]), (185 - 107.5) / 1.349)
     assert found == pytest.approx((laplace_mean(10 / 2) + laplace_mean(20 / 2)) / 2 / spread, rel=1e-9)
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from anon_pipeline.perturb.error import (
     RealizedError,
-    error_of_spread,
     expected_relative_error,
     realized_error,
+    shift_over_spread,
     spread_of,
 )
 
@@ -129,6 +129,6 @@ def test_the_spread_is_the_standard_deviation_unless_a_few_huge_values_make_it()
 
 def test_the_error_of_the_spread_is_the_mean_shift_over_it_and_finite_for_equal_values() -> None:
     values = np.array([0.0] * 90 + [100.0] * 10)  # spread 30
-    assert error_of_spread(values, np.array([10.0] * 50 + [20.0] * 50)) == pytest.approx(0.5)
-    assert error_of_spread(np.full(5, 3.0), np.full(5, 4.0)) == 4  # steps of the grid
-    assert error_of_spread(np.full(5, 3.0), np.zeros(5)) == 0
+    assert shift_over_spread(values, np.array([10.0] * 50 + [20.0] * 50)) == pytest.approx(0.5)
+    assert shift_over_spread(np.full(5, 3.0), np.full(5, 4.0)) == 4  # steps of the grid
+    assert shift_over_spread(np.full(5, 3.0), np.zeros(5)) == 0
