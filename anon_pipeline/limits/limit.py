@@ -34,9 +34,9 @@ class Advised:
     since: int = 0
 
 
-GENERATION = 3
+GENERATION = 4
 """Of advice: 1 since told_originals, rare_texts, repeated_noise, and accepted bounds that demand nothing;
-2 since `perturb.delta` is one of these; 3 since utility_clipped."""
+2 since `perturb.delta` is one of these; 3 since utility_clipped; 4 since unconfident_records and outlying."""
 
 
 _SOURCES: Mapping[Need, Source] = {

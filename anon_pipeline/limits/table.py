@@ -33,6 +33,7 @@ from anon_pipeline.limits.linking import (
     SUPPRESSION,
 )
 from anon_pipeline.limits.meanings import bound_text, meaning_of
+from anon_pipeline.limits.outliers import OUTLYING, UNCONFIDENT_RECORDS
 from anon_pipeline.limits.releases import CROSS_RELEASE_K, REPEATED_NOISE, STICKY
 from anon_pipeline.limits.roles import (
     NAMED_PEOPLE,
@@ -73,6 +74,7 @@ _OWN = (
     RARE_VALUES,
     RARE_TOGETHER,
     RARE_TEXTS,
+    OUTLYING,
     SAFE_HARBOR,
     T_CLOSENESS,
     L_DIVERSITY,
@@ -80,6 +82,7 @@ _OWN = (
     LINKING_RISK,
     SUPPRESSION,
     CONFIDENCE_K,
+    UNCONFIDENT_RECORDS,
     ATTACKER_SUCCESS,
     ASSIGNMENT_RISK,
     EXPECTED_LINKING_RISK,

@@ -78,6 +78,7 @@ def people() -> pd.DataFrame:
         )
         .pipe(with_what_names_people)
         .pipe(with_what_tells_others)
+        .pipe(with_millionaires)
     )
 
 
@@ -192,6 +193,14 @@ def visits() -> pd.DataFrame:
         weight=shown,
         room=random.choice(["a", "b", "c", "d"], len(own)),
     )
+
+
+def with_millionaires(frame: pd.DataFrame) -> pd.DataFrame:
+    """Add salaries near 50,000, and those of twelve that are far larger."""
+    random, n = np.random.default_rng(17), len(frame)
+    salary = random.normal(50_000, 15_000, n).clip(20_000).round(-2)
+    far = np.arange(n) % 75 == 0
+    return frame.assign(salary=np.where(far, 10**6 * random.uniform(1, 4, n).round(4), salary))
 
 
 def expected_of(path: Path) -> tuple[str, str]:

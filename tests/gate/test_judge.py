@@ -96,7 +96,7 @@ def test_only_what_the_policy_sets_is_judged_and_k_always(small_policy: Small) -
     report = judged(small_policy(gate={"suppression": None, "k": None}), release())
     always = ["contract", "origin", "k", "released_identifiers", "single_value", "told_secrets"]
     always += ["told_originals"]
-    usual = ["rare_values.note", "rare_texts.illness", "linking_risk"]
+    usual = ["rare_values.note", "rare_texts.illness", "outlying.income", "linking_risk"]
     usual += ["homogeneity.illness", "homogeneity.income"]
     near = [f"near_homogeneity.{name}" for name in ("illness", "income", "note")]
     told = [*near, "hidden_homogeneity.height", "repeated_noise"]
@@ -228,6 +228,7 @@ def test_a_file_alone_says_what_it_could_not_measure(small_policy: Small) -> Non
         "k",
         "single_value",
         "rare_values.note",
+        "outlying.income",
         "repeated_noise",
         "l_diversity.illness",
         "homogeneity.illness",

@@ -46,6 +46,7 @@ def test_every_check_is_blocking_and_there_is_one_per_limit(small_policy: Callab
         "published:near_homogeneity_income",
         "published:near_homogeneity_note",
         "published:origin",
+        "published:outlying_income",
         "published:rare_texts_illness",
         "published:rare_values_note",
         "published:released_identifiers",

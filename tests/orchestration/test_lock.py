@@ -47,8 +47,8 @@ def test_a_job_without_checks_is_refused(project: Make) -> None:
     assert "contract, great_expectations, hidden_homogeneity_height, homogeneity_illness, " in message
     assert "homogeneity_income, k, " in message
     assert (
-        "origin, rare_texts_illness, rare_values_note, released_identifiers, repeated_noise, "
-        "repeated_people, single_value, suppression" in message
+        "origin, outlying_income, rare_texts_illness, rare_values_note, released_identifiers, "
+        "repeated_noise, repeated_people, single_value, suppression" in message
     )
     assert made.released() == []
 

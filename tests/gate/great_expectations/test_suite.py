@@ -36,6 +36,7 @@ from anon_pipeline.limits.known_columns import KNOWN_COLUMNS
 from anon_pipeline.limits.table import demands, limit_meaning, limit_of
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.policy.load import policy_from
+from anon_pipeline.policy.sections import SuppressSection
 from anon_pipeline.stages.pipeline import run
 from anon_pipeline.stages.private import Means
 
@@ -180,6 +181,17 @@ def test_confidence_is_kept_and_broken_as_the_gate_says(
     assert next(line for line in result.lines if line.limit == "confidence_k").success is kept
 
 
+@pytest.mark.parametrize("noisy", [1, 2])
+def test_who_stands_alone_is_counted_as_the_gate_counts(release: Release, folder: Path, noisy: int) -> None:
+    made = release(9, {}, noisy=noisy, n=80)
+    strong = made.policy.perturb.model_copy(update={"epsilon": 40.0})
+    open_ = made.policy.model_copy(update={"suppress": SuppressSection(), "perturb": strong})
+    result, report = _judge(made._replace(policy=open_), folder)
+    _same(result, report)
+    (line,) = (one for one in result.lines if one.limit == "unconfident_records")
+    assert line.observed > 0
+
+
 def test_numbers_of_a_known_release_are_what_the_gate_measures(release: Release, folder: Path) -> None:
     result, report = _judge(release(1, ALL | NOISE, noisy=1), folder)
     _same(result, report)
@@ -261,6 +273,7 @@ def test_only_the_limits_of_the_policy_are_in_the_suite_and_k_always(release: Re
         {"limit": "k"},
         {"limit": "single_value"},
         *({"limit": f"rare_texts.{name}"} for name in ("illness", "place", "town")),
+        {"limit": "outlying.pay"},
         *({"limit": f"homogeneity.{name}"} for name in sorted(policy.sensitive)),
         *({"limit": f"near_homogeneity.{name}"} for name in sorted(policy.unchanged)),
         *({"limit": name} for name in known(policy)),
@@ -272,6 +285,7 @@ def test_only_the_limits_of_the_policy_are_in_the_suite_and_k_always(release: Re
         "k",
         "single_value",
         *(f"rare_texts.{name}" for name in ("illness", "place", "town")),
+        "outlying.pay",
         *(f"t_closeness.{name}" for name in ALL["t_closeness"]),
         *(f"l_diversity.{name}" for name in ALL["l_diversity"]),
         *(f"spellings.{name}" for name in ("grade", "illness", "place", "town")),
