@@ -328,7 +328,7 @@ def test_attackers_are_fields_of_the_policy() -> None:
 
 def test_each_action_on_identifiers_has_its_field_in_the_facts_and_a_rule_for_what_it_releases() -> None:
     fields = [one.fact for one in IDENTIFIER_ACTIONS.values()]
-    of_people = ["people", "excess_records", "following", "holding", "listing"]
+    of_people = ["people", "excess_records", "following", "holding", "listing", "clipped"]
     assert [*fields, *of_people] == [field.name for field in dataclasses.fields(DeidentifiedFacts)]
     for one in IDENTIFIER_ACTIONS.values():
         assert (one.replaces is None) == (one.rule is None) == (not one.shown)

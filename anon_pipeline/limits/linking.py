@@ -19,6 +19,9 @@ from anon_pipeline.limits.traits import Forecast, Judged, Published, Words
 from anon_pipeline.policy.contradictions import linking_bounds
 from anon_pipeline.policy.model import Policy
 
+KNOWS_EXACT = "the generalized values, and the exact values before noise"
+"""What the usual attacker on linking knows."""
+
 _MORE_NOISE = "take a smaller ε, or a larger k: both hide an original among more others."
 
 
@@ -74,7 +77,7 @@ LINKING_RISK = Limit(
         of_people="The share of the people who have a released record that lies nearest to one of their own "
         "originals is at most the bound.",
         question="linkability",
-        knows="the generalized values, and the exact values before noise",
+        knows=KNOWS_EXACT,
     ),
     Judged(
         measure=lambda case, demand: linking_risk_share(case.evidence, case.policy),
@@ -118,7 +121,7 @@ ATTACKER_SUCCESS = Limit(
         "At most this share of nearest-original guesses is correct.",
         advice=_MORE_NOISE,
         question="linkability",
-        knows="the generalized values, and the exact values before noise",
+        knows=KNOWS_EXACT,
     ),
     Judged(
         measure=lambda case, demand: _attacker_success(case.evidence, case.policy),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from anon_pipeline.gate import GateReport
 from anon_pipeline.limits.known_columns import name_of
-from anon_pipeline.limits.linking import LINKING_RISK
+from anon_pipeline.limits.linking import KNOWS_EXACT
 from anon_pipeline.limits.table import demands, limit_of
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.report.attacks import Attack, is_limited
@@ -53,7 +53,7 @@ def by_share(attack: Attack) -> float:
 
 def links_by_noise(policy: Policy, attack: Attack) -> str:
     """Say what share is linked by the originals of noisy numbers; the attacker's other knowledge with it."""
-    own = attack.knows == LINKING_RISK.words.knows
+    own = attack.knows == KNOWS_EXACT
     knows = f"a person's class and exact {' and '.join(policy.perturbed)}" if own else attack.knows
     return f"Yes. An attacker who knows {knows} links {attack.portion} on average"
 
