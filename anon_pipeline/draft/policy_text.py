@@ -16,7 +16,6 @@ from anon_pipeline.draft.choice import Fitted
 from anon_pipeline.draft.profile.profile_table import Profile
 from anon_pipeline.draft.profile.proposals import Proposal
 from anon_pipeline.policy.columns import Sensitive
-from anon_pipeline.policy.hierarchies import Mask
 from anon_pipeline.policy.load import parse_policy
 from anon_pipeline.policy.model import TYPE
 from anon_pipeline.tuning.results import DROWNED
@@ -93,16 +92,13 @@ def _columns(fitted: Fitted, columns: Mapping[str, Any]) -> Iterator[str]:
     for proposal in fitted.proposals:
         question = f"\nQUESTION: {proposal.question}" if proposal.question else ""
         yield from _comment(f"{proposal.sure}: {proposal.reason}{question}", "    ")
-        yield f"    {_flow(proposal.name)}: {_flow(columns[proposal.name])}{_of_masks(proposal)}"
+        yield f"    {_flow(proposal.name)}: {_flow(columns[proposal.name])}{_explained(proposal)}"
 
 
-def _of_masks(proposal: Proposal) -> str:
-    """Say what the numbers of a mask mean, if the column has one."""
-    spec = getattr(proposal.column, "hierarchy", None)
-    if not isinstance(spec, Mask):
-        return ""
-    steps = ", ".join(map(str, spec.mask))
-    return f"  # hides the last {steps} character{'s' * (spec.mask != (1,))}"
+def _explained(proposal: Proposal) -> str:
+    """Say what the numbers of a hierarchy mean, where its model says so."""
+    said = getattr(getattr(proposal.column, "hierarchy", None), "explained", "")
+    return f"  # {said}" if said else ""
 
 
 def _reasons(profile: Profile, fitted: Fitted, place: Place) -> Iterator[tuple[str, str]]:

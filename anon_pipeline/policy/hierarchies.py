@@ -70,6 +70,12 @@ class Mask(Strict):
             raise ValueError(f"the numbers of hidden characters must increase, got {list(self.mask)}")
         return self
 
+    @property
+    def explained(self) -> str:
+        """What the numbers mean, for a comment in a policy."""
+        steps = ", ".join(map(str, self.mask))
+        return f"hides the last {steps} character{'s' * (self.mask != (1,))}"
+
 
 class Dates(Strict):
     """Dates by calendar unit, each coarser than the one before; then ``*``."""
