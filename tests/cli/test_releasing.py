@@ -146,7 +146,7 @@ def test_bad_data_has_its_exit_code_and_message_and_nothing_is_written(
 BAD_FILES = {
     "empty file": ("", "must have a header line, got an empty file"),
     "duplicate column names": ("person,age,age\n1,2,3\n", "columns must be named once"),
-    "short lines": (f"person,age\n1,2\n{CANARY}\n", "every line must have 2 fields, got 1 lines"),
+    "short lines": (f"person,age\n1,2\n{CANARY}\n", "every line must have 2 fields, got 1 line with"),
 }
 
 

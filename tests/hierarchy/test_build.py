@@ -143,8 +143,8 @@ def test_dates_of_every_type(values: pd.Series) -> None:
 @pytest.mark.parametrize(
     ("values", "spec", "message"),
     [
-        (column("1", CANARY, CANARY), TREE, "q: every value must be a leaf of its hierarchy, got 2 records"),
-        (column("1", "", None), TREE, "q: every value must be a leaf of its hierarchy, got 1 record"),
+        (column("1", CANARY, CANARY), TREE, "q: every value must be a leaf of its hierarchy, 2 records have"),
+        (column("1", "", None), TREE, "q: every value must be a leaf of its hierarchy, 1 record has"),
         (column("1", CANARY), Intervals(intervals=(2,)), "q: must be a number, got 1 record"),
         (column(1, np.inf), Intervals(intervals=(2,)), "q: must be finite, got 1 record"),
         (
