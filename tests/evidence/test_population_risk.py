@@ -123,7 +123,7 @@ def test_a_class_is_about_no_fewer_persons_than_it_has_records(small_policy):
 
 def test_values_that_no_hierarchy_covers_are_named_by_count():
     with pytest.raises(
-        InputError, match=r"population: q: every value must be a leaf .* got 2 records"
+        InputError, match=r"population: q: every value must be a leaf .* 2 records have"
     ) as raised:
         counted({"q": {"order": ["a", "b"]}}, "mondrian", {"q": ["a"]}, {"q": ["a", "CANARY", "CANARY"]})
     assert "CANARY" not in str(raised.value)
