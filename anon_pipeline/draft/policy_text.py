@@ -92,10 +92,10 @@ def _columns(fitted: Fitted, columns: Mapping[str, Any]) -> Iterator[str]:
     for proposal in fitted.proposals:
         question = f"\nQUESTION: {proposal.question}" if proposal.question else ""
         yield from _comment(f"{proposal.sure}: {proposal.reason}{question}", "    ")
-        yield f"    {_flow(proposal.name)}: {_flow(columns[proposal.name])}{_explained(proposal)}"
+        yield f"    {_flow(proposal.name)}: {_flow(columns[proposal.name])}{_explanation(proposal)}"
 
 
-def _explained(proposal: Proposal) -> str:
+def _explanation(proposal: Proposal) -> str:
     """Say what the numbers of a hierarchy mean, where its model says so."""
     said = getattr(getattr(proposal.column, "hierarchy", None), "explained", "")
     return f"  # {said}" if said else ""

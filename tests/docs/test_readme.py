@@ -87,7 +87,6 @@ def test_releases_that_follow_each_other(
 def test_the_demo_prints_numbers_as_the_readme_shows_them() -> None:
     table = README[README.index("┏") : README.index("└")]
     numbers = re.findall(r"│ (\d[\d.]*)", table)
-    assert (
-        len(numbers) == 4
-    )  # of the rows that are shown; what needs the originals is not shown, but the share that is missing
+    # Of what needs the originals, only the share that is missing and a band are shown.
+    assert len(numbers) == 5
     assert numbers == [f"{float(number):.6g}" for number in numbers]
