@@ -104,5 +104,7 @@ def test_a_warning_says_what_to_do_and_no_number(capsys: pytest.CaptureFixture[s
     error = Verdict("utility_relative_error.income", Status.WARNED, 2.269, 1.0, "at most")
     print_warnings(GateReport((kept, error), "d", "p"))
     said = capsys.readouterr().out
-    assert said.startswith("warned    utility_relative_error.income (advised: at most 1): give the column public bounds")
+    assert said.startswith(
+        "warned    utility_relative_error.income (advised: at most 1): give the column public bounds"
+    )
     assert "2.269" not in said and said.count("\n") == 1
