@@ -35,6 +35,7 @@ def evaluate(  # noqa: PLR0913 - all that is known about a release
     memory: Memory | None = None,
     population: Population | None = None,
     descent: Descent | None = None,
+    elsewhere: bool = False,
 ) -> GateReport:
     """Judge a release by the limits of its policy.
 
@@ -46,6 +47,7 @@ def evaluate(  # noqa: PLR0913 - all that is known about a release
         memory: what was published before; needed with ``record_key``.
         population: needed with ``gate.attacks.population``.
         descent: what the tables were made from, which `origin` judges; None: of whoever made them just now.
+        elsewhere: whether the ledger has a release of another dataset, of a source with the same columns.
     Returns:
         A verdict for each limit. What could not be measured is unmeasured (a file alone) or refused
         (anything that went wrong): the report then has not passed.
@@ -60,7 +62,7 @@ def evaluate(  # noqa: PLR0913 - all that is known about a release
     except Exception as error:  # noqa: BLE001 - fail closed: what cannot be measured is refused
         refused = (Verdict(name, Status.REFUSED, reason=_reason(error)) for name in limits_of(policy))
         return GateReport(tuple(refused), digest, policy.digest, measured_on)
-    case = Case(policy, release, evidence, facts, descent, memory, population)
+    case = Case(policy, release, evidence, facts, descent, memory, population, elsewhere)
     return GateReport(tuple(_verdicts(case)), digest, policy.digest, measured_on)
 
 

@@ -30,7 +30,7 @@ from anon_pipeline.ledger.requests import (
     requested_in,
 )
 from anon_pipeline.ledger.required_memory import named_by
-from anon_pipeline.ledger.store import Store, events_and_head, store_at
+from anon_pipeline.ledger.store import Store, events_and_head, published_elsewhere, store_at
 from anon_pipeline.ledger.tables import paid_tables, refuse_another_table, tables_of
 
 
@@ -195,6 +195,14 @@ class Ledger:
             events = read_all(connection, self.store.shown)
         return paid_tables(events, asked)
 
+    def has_columns_elsewhere(self, asked: Asked) -> bool:
+        """Tell whether a release of another dataset was published of a source with the same columns.
+
+        It is asked for advice only, so the chain is not verified.
+        """
+        with self.store.reading() as connection:
+            return published_elsewhere(connection, asked.source_columns, dataset=asked.dataset)
+
     def verify(self, *, contains: str | None = None) -> Broken | None:
         """Find where the chain breaks first, see `read_and_verify`."""
         return self.read_and_verify(contains=contains)[1]
@@ -275,6 +283,7 @@ class Ledger:
             memory=asked.memory,
             note=note,
             rows_digest=rows_digest,
+            source_columns=asked.source_columns,
         )
         return page.add(event, now=self.now(), every=self.every)
 

@@ -37,8 +37,9 @@ class Event:
     note: what is unusual about the event, such as ``adopted`` or ``closed by force``.
     rows_digest: of the table's rows whatever their order, see `canonical`; once the release is published, of
         the rows that its ε pays for. None where they are not known, and in events before version 4.
+    source_columns: digest of the names of the source's columns; None in events before version 5.
 
-    What is None of the last five is left out of the canonical JSON: hashes of older events stay as they are.
+    What is None of the last six is left out of the canonical JSON: hashes of older events stay as they are.
     """
 
     seq: int
@@ -61,6 +62,7 @@ class Event:
     memory: str | None = None
     note: str | None = None
     rows_digest: str | None = None
+    source_columns: str | None = None
 
     def digest(self) -> str:
         """Return the SHA-256 of this event's canonical JSON (keys sorted, ASCII) without its ``hash``."""
@@ -76,7 +78,7 @@ def _json(value: Any) -> str:
     return "null" if value is None else str(value)
 
 
-_OPTIONAL = ("checkpoint", "partition_kind", "memory", "note", "rows_digest")
+_OPTIONAL = ("checkpoint", "partition_kind", "memory", "note", "rows_digest", "source_columns")
 
 
 def _keys_to_hash(given: tuple[bool, ...]) -> tuple[tuple[str, str], ...]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from alembic.script import ScriptDirectory
 
 
-VERSIONS = ("0001", "0002", "0003", "0004")
+VERSIONS = ("0001", "0002", "0003", "0004", "0005")
 """All versions of the tables, oldest first."""
 
 _TABLE = "anon_pipeline_ledger_version"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,6 +25,8 @@ class Asked:
     epsilon: the exact text of what it spends, see `exact_text`.
     partition_kind: daily, weekly, monthly or none; None where it is not known.
     memory: the policy's ``record_key``, where it is made with a memory.
+    source_columns: digest of the names of the source's columns, see `columns_digest`; None where they are
+        not known.
     """
 
     dataset: str
@@ -35,6 +39,12 @@ class Asked:
     budget: Budget | None = None
     partition_kind: str | None = None
     memory: str | None = None
+    source_columns: str | None = None
+
+
+def columns_digest(names: Iterable[str]) -> str:
+    """Return the SHA-256 of the names of columns, in any order: sources with equal columns have the same."""
+    return hashlib.sha256(json.dumps(sorted(names)).encode()).hexdigest()
 
 
 def requested_by(policy: Policy, partition: str | None) -> Asked:
@@ -51,6 +61,7 @@ def requested_by(policy: Policy, partition: str | None) -> Asked:
         policy.budget,
         kind_of(policy),
         policy.record_key,
+        columns_digest(policy.columns),
     )
 
 
@@ -66,6 +77,7 @@ def requested_in(event: Event) -> Asked:
         event.epsilon,
         partition_kind=event.partition_kind,
         memory=event.memory,
+        source_columns=event.source_columns,
     )
 
 

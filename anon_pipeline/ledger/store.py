@@ -37,6 +37,7 @@ EVENTS = sa.Table(
     sa.Column("k", sa.BigInteger, nullable=False),
     *(sa.Column(name, sa.Text, nullable=False) for name in ("epsilon", "owner", "prev", "hash")),
     *(sa.Column(name, sa.Text) for name in ("checkpoint", "partition_kind", "memory", "note", "rows_digest")),
+    sa.Column("source_columns", sa.Text),
 )
 _COLUMNS = tuple(EVENTS.c[field.name] for field in fields(Event))
 HEAD = sa.Table(
@@ -115,6 +116,16 @@ def event_at(connection: sa.Connection, seq: int) -> Event | None:
 def count_events(connection: sa.Connection) -> int:
     """Count the events."""
     return connection.execute(sa.select(sa.func.count()).select_from(EVENTS)).scalar_one()
+
+
+def published_elsewhere(connection: sa.Connection, source_columns: str | None, *, dataset: str) -> bool:
+    """Tell whether another dataset has a published release whose source has these columns."""
+    same = sa.select(EVENTS.c.seq).where(
+        EVENTS.c.event == "published",
+        EVENTS.c.dataset != dataset,
+        EVENTS.c.source_columns == source_columns,
+    )
+    return source_columns is not None and connection.execute(same.limit(1)).first() is not None
 
 
 def read_checkpoint(connection: sa.Connection) -> tuple[int, str] | None:

@@ -65,6 +65,8 @@ class Case:
     descent: what the tables were made from; None: of whoever made them just now.
     memory: what was published before; None: not known.
     population: whom the records are a sample of; None: not known.
+    elsewhere: whether the ledger has a release of another dataset, of a source with the same columns; False
+        where nobody keeps a ledger.
     today: day on which what the policy acknowledges must hold.
     """
 
@@ -75,6 +77,7 @@ class Case:
     descent: Descent | None = field(default=None, repr=False)
     memory: Memory | None = field(default=None, repr=False)
     population: Population | None = field(default=None, repr=False)
+    elsewhere: bool = False
     today: date = field(default_factory=utc_today)
 
     @property

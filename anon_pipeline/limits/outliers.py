@@ -14,9 +14,14 @@ from anon_pipeline.policy.model import Policy
 
 
 def _without_confidence(policy: Policy) -> Demanded:
-    """Advise where noise is added to numbers, and nothing leaves out the records that it does not hide."""
-    left_open = policy.perturbed and policy.suppress.confidence is None
-    return {"": Advised(0, since=4)} if left_open else {}
+    """Advise where noise is added to numbers, and nothing leaves out the records that it does not hide.
+
+    An interval of a low confidence often holds no original at all, and then leaves nothing out.
+    """
+    confidence = policy.suppress.confidence
+    if not policy.perturbed or (confidence is not None and confidence >= usual.CONFIDENCE):
+        return {}
+    return {"": Advised(0, since=4 if confidence is None else 5)}
 
 
 def _sensitive_numbers(policy: Policy) -> Demanded:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from anon_pipeline.encode.codes import PRIVATE
 from anon_pipeline.evidence.measures import require_originals
@@ -15,6 +16,7 @@ from anon_pipeline.risk.repeated_combinations import FEWEST_COLUMNS
 from anon_pipeline.stages.contracts.stages import broken_contract, release_contract
 from anon_pipeline.stages.facts.origin import broken_origin
 from anon_pipeline.stages.facts.records import RawFacts
+from anon_pipeline.stages.repeated_people import combined_columns
 
 
 def _holds(demand: Demand, problems: Iterable[str]) -> Verdict:
@@ -54,11 +56,22 @@ def _k(case: Case, demand: Demand) -> Verdict:
 
 
 def _judge_repeated_people(case: Case, demand: Demand) -> Verdict:
-    """Say which columns look like those of people with several records; how often, nobody sees."""
+    """Say which columns look like those of people with several records; how often, nobody sees.
+
+    And that another dataset may have the same people, unless the policy says which dataset this is.
+    """
     names = (case.facts or {}).get(RawFacts.stage, {}).get("repeated")
     if names is None:
         return Verdict(demand.name, Status.UNMEASURED, reason="needs the facts of the stages")
-    return _holds(demand, _said_of_repeated(case.policy, names))
+    return _holds(demand, chain(_said_of_repeated(case.policy, names), _said_of_datasets(case)))
+
+
+def _said_of_datasets(case: Case) -> Iterator[str]:
+    if case.elsewhere and case.policy.dataset is None:
+        yield (
+            "the ledger has a release of another dataset, of a source with the same columns: if these are "
+            f"the same people, set dataset to that dataset; if not, write dataset: {case.policy.name}"
+        )
 
 
 def _said_of_repeated(policy: Policy, names: Sequence[str]) -> Iterator[str]:
@@ -131,12 +144,15 @@ K = Limit(
 def _unknown_people(policy: Policy) -> Demanded:
     """Demand it, as advice, where an identifier or enough quasi-identifiers can show people's records."""
     said = policy.person or policy.record_key
-    return {"": Advised(None)} if _combines(policy) or {*policy.identifiers} - {said} else {}
+    unsecret = len(policy.generalized) + len(policy.noisy) + len(policy.insensitive)
+    if unsecret >= FEWEST_COLUMNS or {*policy.identifiers} - {said}:
+        return {"": Advised(None)}
+    return {"": Advised(None, since=5)} if _combines(policy) else {}
 
 
 def _combines(policy: Policy) -> bool:
     """Tell whether there are enough columns whose combinations can show people's records."""
-    return len(policy.generalized) + len(policy.noisy) + len(policy.insensitive) >= FEWEST_COLUMNS
+    return len(combined_columns(policy)) >= FEWEST_COLUMNS
 
 
 def _only_identifiers(policy: Policy) -> tuple[str, str] | None:
@@ -144,7 +160,7 @@ def _only_identifiers(policy: Policy) -> tuple[str, str] | None:
         return None
     return (
         "identifiers only",
-        f"Only identifiers were looked at, not quasi-identifiers together: fewer than {FEWEST_COLUMNS} of "
+        f"Only identifiers were looked at, not other columns together: fewer than {FEWEST_COLUMNS} of "
         "them cannot show whether a person has several records.",
     )
 
@@ -153,8 +169,9 @@ REPEATED_PEOPLE = Limit(
     "repeated_people",
     Words(
         "If records are counted: neither an identifier nor the quasi-identifiers together repeat as if one "
-        "person had several records.",
-        advice="name the identifier of a person, not of a record, in person: people are then counted.",
+        "person had several records; and the ledger has no other dataset with the same columns.",
+        advice="name the identifier of a person, not of a record, in person: people are then counted. Set "
+        "dataset to say whose data this is, if the ledger has another dataset with the same columns.",
         only=_only_identifiers,
     ),
     Judged(judge=_judge_repeated_people, bound=lambda wanted: None, needs=("originals",)),

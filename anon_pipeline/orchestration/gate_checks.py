@@ -107,7 +107,8 @@ def judge_tables(run: StageRun, released: Staged, originals: Staged, wanted: Col
     trusted_table(policy, originals)
     memory = published_before(policy, folders, partition=run.partition, manager=run.vault)
     population = read_population(policy, folder=folders.sources, hierarchies=folders.hierarchies)
-    judged = _Judged(released, originals.frame, memory, population, run.where())
+    elsewhere = run.booking().has_columns_elsewhere
+    judged = _Judged(released, originals.frame, memory, population, run.where(), elsewhere)
     report = _report(policy, judged, folders.hierarchies)
     measured = measured_in(run.vault, policy, folders, run.partition)
     kept, advice = None, tuple[str, ...]()
@@ -220,6 +221,7 @@ class _Judged:
     """What the gate judges: the release, its originals, what was published before, the population.
 
     where: the tables should belong.
+    elsewhere: whether the ledger has a release of another dataset, of a source with the same columns.
     """
 
     released: Staged
@@ -227,6 +229,7 @@ class _Judged:
     memory: Memory | None
     population: Population | None
     where: Where
+    elsewhere: bool = False
 
 
 def _report(policy: Policy, judged: _Judged, hierarchies: Path) -> GateReport:
@@ -239,6 +242,7 @@ def _report(policy: Policy, judged: _Judged, hierarchies: Path) -> GateReport:
         memory=judged.memory,
         population=judged.population,
         descent=Descent(judged.released.frame, judged.released.lineage, judged.where),
+        elsewhere=judged.elsewhere,
     )
 
 

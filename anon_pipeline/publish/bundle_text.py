@@ -97,8 +97,8 @@ def _ledger(packed: bool) -> str:
     return (
         f"{LEDGER} has the ledger's events of this release and of its dataset, a line each. Each `hash` is "
         "the SHA-256 of the event's canonical JSON (keys sorted, ASCII, no spaces) without `hash`, and of "
-        "checkpoint, partition_kind, memory, note, rows_digest without those that are null. That no event is "
-        "missing only the whole ledger shows: anon-pipeline ledger verify."
+        "checkpoint, partition_kind, memory, note, rows_digest, source_columns without those that are null. "
+        "That no event is missing only the whole ledger shows: anon-pipeline ledger verify."
     )
 
 

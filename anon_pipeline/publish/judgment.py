@@ -48,6 +48,7 @@ def judge(  # noqa: PLR0913 - what is judged, by what, and where it belongs
     memory: Memory | None = None,
     population: Population | None = None,
     where: Where | None = None,
+    elsewhere: bool = False,
 ) -> Judged:
     """Turn a table into bytes, read them back, and let the gate judge what was read.
 
@@ -57,6 +58,7 @@ def judge(  # noqa: PLR0913 - what is judged, by what, and where it belongs
         memory: what was published before; None without ``record_key``.
         population: needed with ``gate.attacks.population``.
         where: the tables must belong; None: in memory, a release of one piece.
+        elsewhere: whether the ledger has a release of another dataset, of a source with the same columns.
     Raises:
         PublishError: the bytes do not read back as the table that was written.
     """
@@ -76,6 +78,7 @@ def judge(  # noqa: PLR0913 - what is judged, by what, and where it belongs
         memory=memory,
         population=population,
         descent=Descent(released.frame, released.lineage, where or Where(None, policy.name)),
+        elsewhere=elsewhere,
     )
     file = data_file(policy.name, file_format, data, len(back))
     types = file_types(data, file_format) if RELEASE_FORMATS[file_format].typed else column_types(back)

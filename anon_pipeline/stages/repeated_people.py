@@ -35,7 +35,8 @@ def repeated_people(frame: pd.DataFrame, policy: Policy) -> tuple[str, ...]:
     person's, and names of people, count as `people_identifiers` says, whatever the quasi-identifiers do.
 
     Quasi-identifiers count where their combinations repeat as people do, see `repeats_as_people_do`: the
-    generalize columns, or all of them; with insensitive columns where they are fewer than `FEWEST_COLUMNS`.
+    generalize columns, or all of them; with insensitive columns where they are fewer than `FEWEST_COLUMNS`,
+    and with sensitive ones where these are still too few.
 
     Where the policy says who the people are, one record of each is looked at, and other identifiers: a number
     of the row is no person, nor is an alias.
@@ -50,7 +51,7 @@ def repeated_people(frame: pd.DataFrame, policy: Policy) -> tuple[str, ...]:
     if said is not None:
         frame = frame[~pd.Series(same_person(frame[said])).duplicated().to_numpy()]
     written = WrittenColumns(frame)
-    for name in _combined_columns(policy):
+    for name in combined_columns(policy):
         written.both(name)
     found = side_by_side(
         [
@@ -72,10 +73,16 @@ def _repeated_identifiers(written: WrittenColumns, policy: Policy, said: str | N
     return tuple(name for name in policy.identifiers if name in found)
 
 
-def _combined_columns(policy: Policy) -> list[str]:
-    """Name the quasi-identifiers; and insensitive columns, if they are too few to show people's records."""
-    quasi = [*policy.generalized, *policy.noisy]
-    return quasi if len(quasi) >= FEWEST_COLUMNS else [*quasi, *policy.insensitive]
+def combined_columns(policy: Policy) -> list[str]:
+    """Name the quasi-identifiers; if they are too few to show people's records, insensitive columns, too.
+
+    And if these are still too few, sensitive columns.
+    """
+    names: list[str] = []
+    for more in ([*policy.generalized, *policy.noisy], policy.insensitive, policy.sensitive):
+        if len(names) < FEWEST_COLUMNS:
+            names.extend(name for name in more if name not in names)
+    return names
 
 
 def _unlike(*columns: list[str]) -> Iterator[list[str]]:
@@ -86,7 +93,7 @@ def _unlike(*columns: list[str]) -> Iterator[list[str]]:
 def _repeated_combination(written: WrittenColumns, policy: Policy) -> tuple[str, ...]:
     """Name the columns whose combinations repeat as people do; none where they do not."""
     generalized = [*policy.generalized]
-    for names in _unlike(generalized, [*generalized, *policy.noisy], _combined_columns(policy)):
+    for names in _unlike(generalized, [*generalized, *policy.noisy], combined_columns(policy)):
         if len(names) >= FEWEST_COLUMNS and repeats_as_people_do([written.codes(name) for name in names]):
             return tuple(names)
     return ()

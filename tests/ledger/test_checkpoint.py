@@ -267,6 +267,7 @@ def histories(draw: st.DrawFn) -> list[Event]:
             draw(st.none() | st.sampled_from(["d1", "d2"])), 5, draw(st.sampled_from(["1", "0.1"])), "o",
             partition_kind=draw(st.none() | st.just("weekly")), memory=draw(st.none() | st.just("person")),
             note=draw(st.none() | st.just("closed")), rows_digest=draw(st.none() | st.just("r")),
+            source_columns=draw(st.none() | st.just("c")),
         )  # fmt: skip
         events.append(seal_event(new, head_of(events)))
     return events
@@ -297,7 +298,7 @@ def test_the_digest_is_that_of_the_canonical_json(events: list[Event], checkpoin
 
     event = replace(events[-1], checkpoint=checkpoint)
     document = {name: value for name, value in asdict(event).items() if name != "hash"}
-    for name in ("checkpoint", "partition_kind", "memory", "note", "rows_digest"):
+    for name in ("checkpoint", "partition_kind", "memory", "note", "rows_digest", "source_columns"):
         if document[name] is None:
             del document[name]
     text = json.dumps(document, sort_keys=True, separators=(",", ":"))

@@ -47,7 +47,7 @@ def events_of_version_1() -> list[Event]:
 @pytest.mark.parametrize("version", VERSIONS[:-1])
 def test_an_older_ledger_is_upgraded_and_keeps_its_events(url: str, asked: Ask, version: str) -> None:
     old, events = at_version(url, version), events_of_version_1()
-    newer = {"checkpoint", "partition_kind", "memory", "note", "rows_digest"}
+    newer = {"checkpoint", "partition_kind", "memory", "note", "rows_digest", "source_columns"}
     names = [f.name for f in fields(Event) if f.name not in newer]
     columns, places = ", ".join(f'"{name}"' for name in names), ", ".join(f":{name}" for name in names)
     with old.writing() as connection:
@@ -84,7 +84,7 @@ def _read(store: Store) -> tuple[list[Event], Head]:
 def test_a_newer_ledger_is_refused(url: str) -> None:
     with store_at(url).writing() as connection:
         connection.execute(sa.text("UPDATE anon_pipeline_ledger_version SET version_num = '0099'"))
-    with pytest.raises(InputError, match=r"up to 0004, got a newer one\. Upgrade anon-pipeline"):
+    with pytest.raises(InputError, match=r"up to 0005, got a newer one\. Upgrade anon-pipeline"):
         store_at(url)
 
 

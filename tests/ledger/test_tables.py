@@ -186,3 +186,24 @@ def test_withdrawn_rows_stay_in_the_ledger_and_are_refused(book: Ledger, asked: 
     assert release_states(book.events())[ID].last.rows_digest == ROWS
     with pytest.raises(GateRefused, match="was withdrawn"):
         book.begin(ID, asked(), "shuffled", ROWS)
+
+
+def test_another_dataset_with_the_same_columns_is_found_once_it_is_published(
+    book: Ledger, asked: Ask
+) -> None:
+    ours, theirs = (replace(asked(dataset=name), source_columns="c") for name in ("ours", "theirs"))
+    book.begin(ID, theirs, "digest", ROWS)
+    assert not book.has_columns_elsewhere(ours)  # it may never be published
+    book.enter_published(ID, "digest")
+    assert book.has_columns_elsewhere(ours)
+    assert not book.has_columns_elsewhere(theirs)
+    assert not book.has_columns_elsewhere(replace(ours, source_columns="d"))
+    assert not book.has_columns_elsewhere(replace(ours, source_columns=None))
+    book.withdraw(ID)
+    assert book.has_columns_elsewhere(ours)  # somebody may have it
+
+
+def test_releases_of_before_version_5_are_not_compared(book: Ledger, asked: Ask) -> None:
+    publish(book, asked(dataset="theirs"))
+    for columns in (None, "c"):
+        assert not book.has_columns_elsewhere(replace(asked(dataset="ours"), source_columns=columns))

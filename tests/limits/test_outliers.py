@@ -11,6 +11,7 @@ import pytest
 
 from anon_pipeline import anonymize
 from anon_pipeline.gate import GateReport
+from anon_pipeline.limits.limit import GENERATION
 from anon_pipeline.limits.table import advice_on, demands, limits_of
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy import Policy
@@ -20,7 +21,7 @@ People = Callable[..., pd.DataFrame]
 OPEN: dict[str, Any] = {"suppress": {"confidence": None}, "perturb": {"epsilon": 8}}
 
 
-def asked(policy: Policy, *, until: int = 4) -> list[str]:
+def asked(policy: Policy, *, until: int = GENERATION) -> list[str]:
     names = ("unconfident_records", "outlying")
     return [name for name in limits_of(policy, until=until) if name.partition(".")[0] in names]
 
@@ -46,6 +47,9 @@ def test_noise_without_confidence_and_sensitive_numbers_are_asked(small_policy: 
 
 def test_releases_of_before_verify_without_it(small_policy: Small) -> None:
     assert asked(small_policy(**OPEN), until=3) == []
+    low = small_policy(suppress={"confidence": 0.98})
+    assert asked(low, until=4) == ["outlying.income"]
+    assert asked(low) == ["outlying.income", "unconfident_records"]
 
 
 def test_one_far_from_the_class_warns_and_confidence_or_public_bounds_end_it(
@@ -63,6 +67,8 @@ def test_one_far_from_the_class_warns_and_confidence_or_public_bounds_end_it(
     bounds = {"height": {"sensitivity": "declared", "input_bounds": [140, 210]}}
     report = anonymize(small_policy(**open_, columns=bounds), people).report
     assert found(report, "unconfident_records").status is Status.PASSED
+    low = anonymize(small_policy(**open_ | {"suppress": {"confidence": 0.01}}), people)
+    assert found(low.report, "unconfident_records").status is Status.WARNED  # it leaves next to nobody out
     usual = small_policy(**open_ | {"suppress": {"confidence": 0.99}})
     assert "unconfident_records" not in {one.limit for one in anonymize(usual, people).report.verdicts}
 

@@ -17,6 +17,7 @@ from anon_pipeline.gate import Status, Verdict
 from anon_pipeline.gate.great_expectations import Outcome, SuiteResult
 from anon_pipeline.orchestration.gate_checks import described_verdict
 from anon_pipeline.orchestration.names import GX_CHECK, check_page
+from anon_pipeline.policy import Policy
 from anon_pipeline.publish.verify.verify import Against, verify_release
 from anon_pipeline.stages.private import STAGES
 from anon_pipeline.tuning.advise import NO_ADVICE
@@ -140,6 +141,19 @@ def test_a_release_beyond_a_default_has_a_warning_is_published_and_verifies(proj
             "recorded gate"
         ], limit
         found[limit]["status"] = before
+
+
+def test_the_same_columns_under_another_name_warn(project: Make, small_policy: Callable[..., Policy]) -> None:
+    made = project()
+    other = small_policy(name="other", publish={"to": "other"})
+    make_release(other, Locations.of(made.folder, {}))
+    result = made.run("small_release")
+    assert result.success
+    (found,) = (e for e in result.get_asset_check_evaluations() if e.check_name == "repeated_people")
+    assert (found.passed, found.severity) == (False, dg.AssetCheckSeverity.WARN)
+    document = json.loads((made.folder / "out" / "manifest.json").read_text())
+    (verdict,) = (v for v in document["gate"]["verdicts"] if v["limit"] == "repeated_people")
+    assert verdict["status"] == "warned"
 
 
 def test_a_warning_is_not_enough_for_what_the_policy_demands(project: Make) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from anon_pipeline.policy import Policy
+from anon_pipeline.risk.repeated_combinations import FEWEST_COLUMNS
 from anon_pipeline.stages.repeated_people import repeated_people
 
 Small = Callable[..., Policy]
@@ -93,3 +95,29 @@ def test_a_number_of_the_row_is_no_person(small_policy: Small, small_people: Peo
     assert repeated_people(table, policy) == ()
     rows = table.assign(person=[f"row {i}" for i in range(len(table))])
     assert repeated_people(rows, policy) == ("age", "city", "county")
+
+
+FEW: dict[str, Any] = {
+    "columns": {
+        "note": None,
+        "height": {"role": "identifier", "action": "drop", "unit": None, "resolution": None},
+    },
+    "perturb": None,
+    "suppress": None,
+}
+
+
+def test_sensitive_columns_count_where_all_others_are_too_few(
+    small_policy: Small, small_people: People
+) -> None:
+    """Visits whose identifiers were dropped upstream, of people with an illness each."""
+    people = small_people(3_000)
+    policy = small_policy(**FEW)
+    assert len([*policy.generalized, *policy.noisy, *policy.insensitive]) < FEWEST_COLUMNS
+    assert repeated_people(people, policy) == ()
+    rng = np.random.default_rng(4)
+    table = people.loc[np.repeat(people.index[:600], 5)].reset_index(drop=True)
+    table = table.assign(person=[f"visit {i}" for i in range(len(table))])
+    assert repeated_people(table, policy) == ("age", "city", "income", "illness")
+    mixed = table.assign(income=rng.permutation(table["income"]), illness=rng.permutation(table["illness"]))
+    assert repeated_people(mixed, policy) == ()

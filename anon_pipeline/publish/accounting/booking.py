@@ -109,6 +109,11 @@ class Booking:
         self.find()
         return memory.only_booked(self.ledger.tables(self.asked))
 
+    @property
+    def has_columns_elsewhere(self) -> bool:
+        """Whether the ledger has a release of another dataset, of a source with the same columns."""
+        return self.ledger is not None and self.ledger.has_columns_elsewhere(self.asked)
+
     def require_memory(self, memory: Memory) -> None:
         """Refuse a memory that does not know what the ledger has as published, see `memory_check`."""
         if self.ledger is not None:

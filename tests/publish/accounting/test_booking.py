@@ -6,6 +6,7 @@ import json
 import os
 import signal
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ from anon_pipeline import Locations, make_release
 from anon_pipeline.base.errors import GateRefused, InfeasibleError, InputError, PolicyError, PublishError
 from anon_pipeline.ledger import Ledger, ledger_at
 from anon_pipeline.ledger.budget import release_states
+from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy import Policy
-from anon_pipeline.publish import release, writer
+from anon_pipeline.publish import Published, release, writer
 from anon_pipeline.publish.accounting import booking
 from tests.forked import killed
 
@@ -72,6 +74,39 @@ def test_two_releases_of_one_dataset_share_its_budget(small_policy: Small, place
     other = small_policy(name="other", dataset="people", budget={"epsilon": 3}, publish={"to": "other"})
     with pytest.raises(GateRefused, match="the releases of people may spend ε = 3"):
         make_release(other, places)
+
+
+def repeated(written: Published) -> Verdict:
+    (found,) = (verdict for verdict in written.report.verdicts if verdict.limit == "repeated_people")
+    return found
+
+
+def test_the_same_columns_under_another_name_warn_until_the_policy_says_whose_data_it_is(
+    small_policy: Small, places: Locations
+) -> None:
+    first = make_release(small_policy(), places)
+    again = make_release(small_policy(), places)
+    assert [repeated(written).status for written in (first, again)] == [Status.PASSED] * 2
+    other = {"name": "other", "publish": {"to": "other"}}
+    warned = repeated(make_release(small_policy(**other), places))
+    assert warned.status is Status.WARNED
+    assert warned.reason is not None
+    assert "if not, write dataset: other" in warned.reason
+    for dataset in ("small", "other"):
+        said = make_release(small_policy(**other, dataset=dataset), places)
+        assert repeated(said).status is Status.PASSED, dataset
+
+
+def test_without_a_ledger_and_with_other_columns_nothing_is_said(
+    small_policy: Small, places: Locations, small_people: Callable[..., pd.DataFrame]
+) -> None:
+    make_release(small_policy(), places)
+    other = {"name": "other", "publish": {"to": "other"}}
+    unkept = replace(places, ledger="off")
+    assert repeated(make_release(small_policy(**other), unkept)).status is Status.PASSED
+    more = {"more": {"role": "identifier", "action": "drop"}}
+    small_people().assign(more="x").to_csv(places.sources / "people.csv", index=False)
+    assert repeated(make_release(small_policy(**other, columns=more), places)).status is Status.PASSED
 
 
 def test_a_refused_release_stays_spent_and_is_made_again_for_nothing(
