@@ -224,9 +224,9 @@ def outcome_of(verdict: Verdict) -> str:
     return verdict.outcome(free=_is_free(verdict))
 
 
-def verdict_text(verdict: Verdict) -> str:
+def verdict_text(verdict: Verdict, *, at_hand: bool = False) -> str:
     """Say a verdict in one line as `Verdict.as_text` does; a bound that lets every value pass is no limit."""
-    return verdict.as_text(free=_is_free(verdict))
+    return verdict.as_text(at_hand=at_hand, free=_is_free(verdict))
 
 
 def _is_free(verdict: Verdict) -> bool:

@@ -155,6 +155,14 @@ def test_github(allowed: bool) -> None:
     )
 
 
+@pytest.mark.parametrize("form", ["junit", "sarif", "github"])
+def test_a_bound_that_every_value_keeps_is_no_limit(form: str) -> None:
+    free = Verdict("known_columns.job", Status.UNMEASURED, None, 1.0, "at most", "needs the originals")
+    said = FORMATS[form]([checked(allowed=False, verdicts=[free])])
+    assert "known_columns.job (no limit) unmeasured" in said
+    assert "at most 1" not in said
+
+
 @pytest.mark.parametrize("form", FORMATS)
 def test_values_of_the_originals_are_in_no_format(form: str) -> None:
     secret = Verdict("suppression", Status.REFUSED, 0.123456, 0.1, "at most")
