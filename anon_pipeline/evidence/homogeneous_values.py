@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -27,6 +30,9 @@ Of a value that half have or more, the odds decide: `risk.certainty.likelier_sha
 
 _WHOLE = 2.0**53  # whole floats below it are those numbers
 
+_QUANTITY = re.compile(r"\s*(?P<number>[+-]?(?:0|[1-9]\d{0,14})(?:\.\d+)?)\s?(?P<unit>[^\d\s]{0,8})\s*")
+_FEWEST_QUANTITIES = 20  # different texts
+
 NEAR = 0.05
 """How far apart numbers are nearly equal: as a share of the distance between the table's quartiles."""
 
@@ -35,20 +41,43 @@ def rank_values(series: pd.Series) -> Ranked:
     """Rank the values of a column; a missing one is a value, and spellings of one word are one.
 
     Args:
-        series: (n,) values. Numbers are nearly the same up to `NEAR`; texts and days if they are equal.
+        series: (n,) values. Numbers are nearly the same up to `NEAR`, also those that are written as texts;
+            other texts and days if they are equal.
     """
     if pd.api.types.is_numeric_dtype(series) and not pd.api.types.is_bool_dtype(series):
-        numbers = series.to_numpy(np.float64, na_value=np.nan)
-        values, ranks = _different_numbers(numbers)
-        present = numbers[~np.isnan(numbers)]
-        low, high = np.quantile(present, (0.25, 0.75)) if len(present) else (0.0, 0.0)
-        reach = np.searchsorted(values, values + NEAR * (high - low), side="right")
-        return Ranked(ranks.astype(np.int64), reach.astype(np.int64))
+        return _rank_numbers(series.to_numpy(np.float64, na_value=np.nan))
     codes, texts = pd.factorize(to_texts(series), use_na_sentinel=True)
+    numbers = _quantities(texts)
+    if numbers is not None:
+        return _rank_numbers(np.append(numbers, np.nan)[codes])
     words = pd.factorize(np.array([plain_word(text) for text in texts], dtype=object))[0]
     missing = int(words.max(initial=-1)) + 1
     ranks = np.append(words, missing)[codes].astype(np.int64)
     return Ranked(ranks, np.arange(1, missing + 2))
+
+
+def _rank_numbers(numbers: NDArray[np.float64]) -> Ranked:
+    values, ranks = _different_numbers(numbers)
+    present = numbers[~np.isnan(numbers)]
+    low, high = np.quantile(present, (0.25, 0.75)) if len(present) else (0.0, 0.0)
+    reach = np.searchsorted(values, values + NEAR * (high - low), side="right")
+    return Ranked(ranks.astype(np.int64), reach.astype(np.int64))
+
+
+def _quantities(texts: Iterable[str]) -> NDArray[np.float64] | None:
+    """Return the numbers that texts are, all with one unit behind them; None where they are words or codes.
+
+    Few different ones may be codes, and so are those that begin with a zero.
+    """
+    numbers: list[float] = []
+    units: set[str] = set()
+    for text in texts:
+        found = _QUANTITY.fullmatch(text)
+        if found is None or len(units) > 1:
+            return None
+        numbers.append(float(found["number"]))
+        units.add(found["unit"])
+    return np.array(numbers) if len(numbers) >= _FEWEST_QUANTITIES and len(units) == 1 else None
 
 
 def _different_numbers(numbers: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

@@ -23,12 +23,12 @@ def accepted_risks(policy: Policy) -> Mapping[str, str]:
     Returns:
         Key of the policy → one sentence for people.
     """
-    return {key: said for found in _by_generation(policy) for key, said in found}
+    return {key: said for _, found in _by_generation(policy) for key, said in found}
 
 
-def _by_generation(policy: Policy) -> Iterator[Iterator[tuple[str, str]]]:
-    """Yield what is accepted by the generation of advice that names it first."""
-    yield chain(
+def _by_generation(policy: Policy) -> Iterator[tuple[int, Iterator[tuple[str, str]]]]:
+    """Yield what is accepted with the generation of advice that names it first, see `limit.GENERATION`."""
+    first = chain(
         _by_columns(policy),
         _by_size(policy),
         _by_noise(policy),
@@ -36,8 +36,10 @@ def _by_generation(policy: Policy) -> Iterator[Iterator[tuple[str, str]]]:
         _by_classes(policy),
         _by_acknowledgement(policy),
     )
-    yield chain(_by_judging(policy), _by_demanding_nothing(policy), _by_usefulness(policy))
-    yield _by_delta(policy)
+    yield 0, first
+    yield 1, chain(_by_judging(policy), _by_demanding_nothing(policy), _by_usefulness(policy))
+    yield 2, _by_delta(policy)
+    yield 5, _by_demanding_little(policy)
 
 
 def _by_columns(policy: Policy) -> Iterator[tuple[str, str]]:
@@ -131,6 +133,23 @@ def _by_demanding_nothing(policy: Policy) -> Iterator[tuple[str, str]]:
             yield f"gate.{kind}.{name}", f"a class may have any values of {name}: the limit demands nothing"
 
 
+def _by_demanding_little(policy: Policy) -> Iterator[tuple[str, str]]:
+    for name, t in policy.gate.t_closeness.items():
+        if usual.T_CLOSENESS < t < 1:
+            yield (
+                f"gate.t_closeness.{name}",
+                f"the values of {name} in a class may differ from those of the table by t = {t:g}: nearly "
+                f"every class does (usual: at most {usual.T_CLOSENESS:g})",
+            )
+    for name, wanted in policy.gate.l_diversity.items():
+        if wanted.c is not None and wanted.c > usual.RECURSIVE_C:
+            yield (
+                f"gate.l_diversity.{name}",
+                f"in a class, one value of {name} may be {wanted.c:g} times as frequent as the rare ones "
+                f"together (usual: at most {usual.RECURSIVE_C:g})",
+            )
+
+
 def _by_usefulness(policy: Policy) -> Iterator[tuple[str, str]]:
     """Yield the bounds on what the release may lose that are looser than those that hold without."""
     own, key = policy.gate.utility, "gate.utility"
@@ -195,11 +214,7 @@ def _by_acknowledgement(policy: Policy) -> Iterator[tuple[str, str]]:
 
 
 def _demands(policy: Policy) -> Demanded:
-    return {
-        key: Advised(said, since=since)
-        for since, found in enumerate(_by_generation(policy))
-        for key, said in found
-    }
+    return {key: Advised(said, since=since) for since, found in _by_generation(policy) for key, said in found}
 
 
 def _judge_accepted(case: object, demand: Demand) -> Verdict:

@@ -38,7 +38,8 @@ GENERATION = 5
 """Of advice: 1 since told_originals, rare_texts, repeated_noise, and accepted bounds that demand nothing;
 2 since `perturb.delta` is one of these; 3 since utility_clipped;
 4 since utility_error_of_spread, utility_excess, unconfident_records, outlying; 5 since unconfident_records
-with a low suppress.confidence, repeated_people with fewer than three columns that are not sensitive."""
+with a low suppress.confidence, repeated_people with fewer than three columns that are not sensitive, and a
+large t or c that is accepted."""
 
 
 _SOURCES: Mapping[Need, Source] = {

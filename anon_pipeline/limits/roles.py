@@ -59,9 +59,10 @@ def _rare_together(policy: Policy) -> Demanded:
 
 
 def _single_values(case: Case, demand: Demand) -> int:
-    """Count the quasi-identifiers of which all records have the same value, and not the highest level."""
-    released = case.evidence.released
-    found = (released[name].unique() for name in (*case.policy.generalized, *case.policy.noisy))
+    """Count the columns with one value in all records that is not the highest level; sensitive ones aside."""
+    released, policy = case.evidence.released, case.policy
+    names = dict.fromkeys((*policy.generalized, *policy.noisy, *policy.insensitive))
+    found = (released[name].unique() for name in names)
     return sum(len(values) == 1 and values[0] != TOP for values in found)
 
 
@@ -95,11 +96,11 @@ RELEASED_IDENTIFIERS = Limit(
 SINGLE_VALUE = Limit(
     "single_value",
     Words(
-        "No quasi-identifier has a single value in the input, or a single coarser one in the release: it "
-        "would protect nobody. Those that are hidden (*) are counted by utility_fully_generalized. Only "
-        "advice.",
-        advice="generalize a column that has several values, or drop this one (role: identifier, action: "
-        "drop).",
+        "No quasi-identifier or insensitive column has a single value in the input, or a single coarser one "
+        "in the release: it says nothing of anybody, and protects nobody. Those that are hidden (*) are "
+        "counted by utility_fully_generalized. Only advice.",
+        advice="generalize or round a column less that has several values, or drop this one (role: "
+        "identifier, action: drop).",
     ),
     Judged(measure=_single_values),
     demanded=lambda policy: {"": Advised(0)},

@@ -26,6 +26,12 @@ DELTA = 0.001
 CONFIDENCE = 0.99
 """Confidence of the interval in which an original must not be alone, if the policy has none ([ADR 68])."""
 
+T_CLOSENESS = 0.9
+"""Largest t: beyond it nearly every class keeps the limit ([ADR 68])."""
+
+RECURSIVE_C = 10
+"""Largest c of recursive (c, l)-diversity, how often one value may outnumber the rare ones ([ADR 68])."""
+
 _MOST = 0.5
 
 

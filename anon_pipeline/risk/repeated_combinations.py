@@ -23,6 +23,7 @@ FEWEST_PAIRS = 10
 FEWEST_COLUMNS = 3
 """Columns that do not follow from one another, without which nothing can be said."""
 
+_FEWEST_COUNTS = 20
 _TIMES = 4.0
 _MOST_COLUMNS = 6  # the columns with most values distinguish people best
 _TOGETHER = 2  # columns whose records are set aside first
@@ -52,6 +53,21 @@ def repeats_as_people_do(columns: Sequence[Integers]) -> bool:
     if pairs.agree(frozenset(range(len(kept)))) < FEWEST_PAIRS:
         return False
     return any(_interaction(pairs, i, j) > _TIMES for i, j in combinations(range(len(kept)), 2))
+
+
+def counts_repeat(columns: Sequence[Integers]) -> bool:
+    """Tell whether each combination of values has a multiple of some number of records: two, three, …
+
+    So it is where each person has that many records, as after a join. Of records of different people, each
+    count is even with a chance of about one half, and `_FEWEST_COUNTS` of them in one of a million tables.
+
+    Args:
+        columns: arrays (n,) of values' numbers, ≥ 0; at least one.
+    """
+    if not len(columns[0]):
+        return False
+    counts = repeated_rows(*pack_columns(columns))[1]
+    return len(counts) >= _FEWEST_COUNTS and int(np.gcd.reduce(counts)) > 1
 
 
 def interaction(columns: Sequence[Integers], i: int, j: int) -> float:

@@ -17,7 +17,7 @@ from anon_pipeline.base.threads import side_by_side
 from anon_pipeline.base.values import WrittenColumns
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.agreement import found_agreements, tells_one_person
-from anon_pipeline.risk.repeated_combinations import FEWEST_COLUMNS, repeats_as_people_do
+from anon_pipeline.risk.repeated_combinations import FEWEST_COLUMNS, counts_repeat, repeats_as_people_do
 from anon_pipeline.stages.people_identifiers import people_identifiers, same_person, same_text
 
 _LEAST = 2
@@ -36,7 +36,8 @@ def repeated_people(frame: pd.DataFrame, policy: Policy) -> tuple[str, ...]:
 
     Quasi-identifiers count where their combinations repeat as people do, see `repeats_as_people_do`: the
     generalize columns, or all of them; with insensitive columns where they are fewer than `FEWEST_COLUMNS`,
-    and with sensitive ones where these are still too few.
+    and with sensitive ones where these are still too few. If nothing else says anything, so do generalize
+    columns each of whose combinations has a multiple of some number of records, see `counts_repeat`.
 
     Where the policy says who the people are, one record of each is looked at, and other identifiers: a number
     of the row is no person, nor is an alias.
@@ -60,7 +61,14 @@ def repeated_people(frame: pd.DataFrame, policy: Policy) -> tuple[str, ...]:
         ],
         records=len(frame),
     )
-    return tuple(name for names in found for name in names)
+    names = [name for names in found for name in names]
+    if (
+        not names
+        and policy.generalized
+        and counts_repeat([written.codes(name) for name in policy.generalized])
+    ):
+        names = [*policy.generalized]
+    return tuple(names)
 
 
 def _repeated_identifiers(written: WrittenColumns, policy: Policy, said: str | None) -> tuple[str, ...]:

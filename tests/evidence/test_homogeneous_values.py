@@ -108,6 +108,32 @@ def test_missing_numbers_are_near_no_other() -> None:
     assert found.reach.tolist() == [2, 2, 3, 4]
 
 
+@pytest.mark.parametrize("write", ["{}", "{} CHF", "{}k", " {}"])
+def test_numbers_that_are_written_as_texts_are_numbers(write: str) -> None:
+    numbers = np.random.default_rng(2).integers(200, 9_000, 300)
+    texts = pd.Series([write.format(number) for number in numbers]).mask(numbers < 400)
+    expected = rank_values(pd.Series(numbers.astype(float)).mask(numbers < 400))
+    found = rank_values(texts)
+    assert found.ranks.tolist() == expected.ranks.tolist()
+    assert found.reach.tolist() == expected.reach.tolist()
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [f"{code:05}" for code in range(8_001, 8_041)],  # postal codes
+        [f"{code}" for code in range(19)],  # too few to be quantities
+        [*(f"{code}" for code in range(100, 140)), "none"],
+        [*(f"{code} kg" for code in range(100, 140)), "100 lb"],
+        [f"J{code}" for code in range(10, 50)],
+        [f"{code}-{code + 9}" for code in range(100, 140)],
+    ],
+)
+def test_codes_words_and_several_units_are_no_numbers(texts: list[str]) -> None:
+    reach = rank_values(pd.Series(texts)).reach
+    assert reach.tolist() == [*range(1, len(texts) + 2)]
+
+
 def test_a_file_alone_tells_nothing_of_originals(small_policy: Small) -> None:
     policy = small_policy()
     alone = evidence_from(table(), policy)

@@ -97,6 +97,16 @@ def usefulness(**bounds: Any) -> dict[str, Any]:
             "gate.utility.excess",
             r"90 % of the records may be left out beyond rows_per_person \(usual: 25 %\)",
         ),
+        (
+            {"gate": {"t_closeness": {"illness": 0.95}}},
+            "gate.t_closeness.illness",
+            r"by t = 0.95: nearly every class does \(usual: at most 0.9\)",
+        ),
+        (
+            {"gate": {"l_diversity": {"illness": {"l": 3, "kind": "recursive", "c": 1000}}}},
+            "gate.l_diversity.illness",
+            r"one value of illness may be 1000 times as frequent .* \(usual: at most 10\)",
+        ),
         ({"acknowledged": acknowledged("note")}, "acknowledged.note", "Data office answers for it until"),
         (
             {"columns": {"note": {"role": "insensitive", "allow": {"telephone": "hotlines"}}}},
@@ -125,6 +135,7 @@ def test_what_goes_beyond_the_usual_is_named(
         {"columns": {"income": {"top": 90_000}}, **usefulness(clipped={"income": 0.25})},
         {**COUNTED, **usefulness(excess=0.25, error_of_spread={"height": 2})},
         {"gate": {"t_closeness": {"illness": 0.9}}},
+        {"gate": {"l_diversity": {"illness": {"l": 3, "kind": "recursive", "c": 10}}}},
     ],
 )
 def test_what_is_usual_is_not(small_policy: Small, changes: dict[str, Any]) -> None:

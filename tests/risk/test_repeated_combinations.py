@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from anon_pipeline.risk.repeated_combinations import interaction, repeats_as_people_do
+from anon_pipeline.risk.repeated_combinations import counts_repeat, interaction, repeats_as_people_do
 
 Columns = list[NDArray[np.int64]]
 TABLES = 200
@@ -72,3 +72,25 @@ def test_few_columns_and_few_records_say_nothing() -> None:
     assert not repeats_as_people_do([column[:0] for column in columns])
     assert not repeats_as_people_do([columns[0], columns[0] // 2, columns[0] // 4])
     assert not repeats_as_people_do([column[:6] for column in columns])
+
+
+def test_a_join_that_writes_each_person_several_times_is_seen() -> None:
+    """Three coarse columns, several people in each combination: no pair of columns tells."""
+    random = np.random.default_rng(5)
+    people = [random.integers(0, m, 600) for m in (5, 2, 12)]
+    assert not counts_repeat(people)
+    for times in (2, 3, 5):
+        rows = random.permutation(np.repeat(np.arange(600), times))
+        joined = [column[rows] for column in people]
+        assert counts_repeat(joined)
+        assert not counts_repeat([column[:-1] for column in joined])
+
+
+def test_no_table_of_different_people_has_counts_that_repeat() -> None:
+    assert not any(counts_repeat(drawn(seed, 400, seed % 3 * 0.5)[:3]) for seed in range(TABLES))
+
+
+def test_few_combinations_and_no_records_say_nothing() -> None:
+    assert not counts_repeat([np.repeat(np.arange(19), 4)])
+    assert counts_repeat([np.repeat(np.arange(20), 4)])
+    assert not counts_repeat([np.array([], dtype=np.int64)])
