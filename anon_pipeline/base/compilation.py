@@ -98,10 +98,10 @@ def _sources(function: Callable[..., Any]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _use_cache(compiled: Any, holder: Any, attribute: str) -> Any:
-    """Let a compiled function keep its code by `_Cache` and `_CacheFile`."""
+def _use_cache(compiled: Any, holder: Any, attribute: str, cache: Any) -> Any:
+    """Let a compiled function keep its code by a cache of numba's, in a `_CacheFile`."""
     compiled.made_of = _sources(holder.py_func)
-    own = _Cache(holder.py_func)
+    own = cache(holder.py_func)
     setattr(holder, attribute, own)
     own._cache_file = _CacheFile(
         cache_path=own.cache_path, filename_base=own._impl.filename_base, source_stamp=compiled.made_of
@@ -132,13 +132,19 @@ def kernel(function: _Function) -> _Function:
         function: of a module; the kernels that it calls are made before, or are of the same module.
     """
     compiled: Any = njit(nogil=True)(function)
-    return compiled if compiled is function else _of_plain_types(_use_cache(compiled, compiled, "_cache"))
+    if compiled is function:  # numba is switched off
+        return function
+    cached: _Function = _of_plain_types(_use_cache(compiled, compiled, "_cache", _Cache))
+    return cached
 
 
 def elementwise(function: _Function) -> _Function:
-    """Compile a function of single numbers, as `kernel` does, and apply it to each number of arrays."""
+    """Compile a function of single numbers, as `kernel` does, and apply it to each number of arrays.
+
+    What applies it is compiled in each process, with numba's registries: its own cache loads them.
+    """
     compiled: Any = vectorize(function)
-    cached: _Function = _use_cache(compiled, compiled._dispatcher, "cache")
+    cached: _Function = _use_cache(compiled, compiled._dispatcher, "cache", FunctionCache)
     return cached
 
 

@@ -315,3 +315,24 @@ def test_code_from_the_disk_needs_no_registries_of_numba(array_kernel: list[list
 
 def test_what_is_not_on_the_disk_is_compiled_after_what_was(array_kernel: list[list[str]]) -> None:
     assert array_kernel[1][1:] == ["[5.0, 5.0] True 1"]
+
+
+def test_what_is_applied_elementwise_is_loaded_before_anything_is_compiled(tmp_path: Path) -> None:
+    (tmp_path / "loops").mkdir()
+    (tmp_path / "loops" / "__init__.py").touch()
+    (tmp_path / "loops" / "squares.py").write_text(
+        "from anon_pipeline.base.compilation import elementwise\n"
+        "\n@elementwise\ndef square(x):\n    return x * x\n",
+        encoding="utf-8",
+    )
+    program = (
+        "import sys, numpy as np; from loops.squares import square\n"
+        "before = 'numba.np.linalg' in sys.modules\n"
+        "print(before, square(np.array([2.0, 3.0])).tolist())"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), str(PACKAGE.parent)))}
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+        )
+        assert done.stdout.strip() == "False [4.0, 9.0]"
