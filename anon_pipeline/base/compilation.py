@@ -131,7 +131,7 @@ def kernel(function: _Function) -> _Function:
     Args:
         function: of a module; the kernels that it calls are made before, or are of the same module.
     """
-    compiled: Any = njit(nogil=True)(function)
+    compiled: Any = njit(nogil=True, no_cfunc_wrapper=True)(function)  # nothing calls kernels from C
     if compiled is function:  # numba is switched off
         return function
     cached: _Function = _of_plain_types(_use_cache(compiled, compiled, "_cache", _Cache))

@@ -201,6 +201,17 @@ def test_elementwise_applies_to_every_number() -> None:
     assert isinstance(_square._dispatcher.cache._cache_file, _CacheFile)
 
 
+def test_a_kernel_is_compiled_for_calls_by_python_and_by_kernels_alone() -> None:
+    from anon_pipeline.risk.confidence import inside
+
+    point = np.zeros(2)
+    assert inside(point, point, point)
+    (made,) = inside.overloads.values()
+    address = made.library.get_pointer_to_function
+    assert address(made.fndesc.llvm_cpython_wrapper_name) != 0
+    assert address(made.fndesc.llvm_cfunc_wrapper_name) == 0
+
+
 def test_without_compilation_a_kernel_is_its_function(monkeypatch: pytest.MonkeyPatch) -> None:
     from numba import config
 
