@@ -21,7 +21,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numba import njit, vectorize
 from numba.core import event
-from numba.core.caching import IndexDataCacheFile
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.runtime import rtsys
 from numba.core.types.misc import unliteral
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -51,6 +52,19 @@ class _CacheFile(IndexDataCacheFile):  # type: ignore[misc] # numba has no types
         for path in Path(self._cache_path).glob(f"{self._index_name.removesuffix('.nbi')}.*.nbc"):
             if path.name not in kept:
                 path.unlink(missing_ok=True)
+
+
+class _Cache(FunctionCache):  # type: ignore[misc] # numba has no types
+    """The code of one kernel, loaded without what only compiling needs."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return a signature's code, or None: numba then loads its registries, and compiles.
+
+        numba's own cache loads all of them first, hundreds of modules, for code that is ready to be linked.
+        """
+        rtsys.initialize(target_context)  # names of functions that the code of arrays links to
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
 
 
 @cache
@@ -84,10 +98,11 @@ def _sources(function: Callable[..., Any]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _use_cache(compiled: Any, holder: Any, attribute: str) -> Any:
-    """Let a compiled function keep its code by `_CacheFile`."""
+def _use_cache(compiled: Any, holder: Any, attribute: str, cache: Any) -> Any:
+    """Let a compiled function keep its code by a cache of numba's, in a `_CacheFile`."""
     compiled.made_of = _sources(holder.py_func)
-    own = getattr(holder, attribute)
+    own = cache(holder.py_func)
+    setattr(holder, attribute, own)
     own._cache_file = _CacheFile(
         cache_path=own.cache_path, filename_base=own._impl.filename_base, source_stamp=compiled.made_of
     )
@@ -116,14 +131,20 @@ def kernel(function: _Function) -> _Function:
     Args:
         function: of a module; the kernels that it calls are made before, or are of the same module.
     """
-    compiled: Any = njit(cache=True, nogil=True)(function)
-    return compiled if compiled is function else _of_plain_types(_use_cache(compiled, compiled, "_cache"))
+    compiled: Any = njit(nogil=True, no_cfunc_wrapper=True)(function)  # nothing calls kernels from C
+    if compiled is function:  # numba is switched off
+        return function
+    cached: _Function = _of_plain_types(_use_cache(compiled, compiled, "_cache", _Cache))
+    return cached
 
 
 def elementwise(function: _Function) -> _Function:
-    """Compile a function of single numbers, as `kernel` does, and apply it to each number of arrays."""
-    compiled: Any = vectorize(cache=True)(function)
-    cached: _Function = _use_cache(compiled, compiled._dispatcher, "cache")
+    """Compile a function of single numbers, as `kernel` does, and apply it to each number of arrays.
+
+    What applies it is compiled in each process, with numba's registries: its own cache loads them.
+    """
+    compiled: Any = vectorize(function)
+    cached: _Function = _use_cache(compiled, compiled._dispatcher, "cache", FunctionCache)
     return cached
 
 

@@ -52,7 +52,7 @@ the limits); 130 interrupted.
 """
 
 
-_NEW_OBJECTS = 50_000  # before garbage is looked for: most of them are modules' own, which stay
+_NEW_OBJECTS = 500_000  # before garbage is looked for: modules' own, which stay, are fewer
 
 
 class _Group(click.Group):

@@ -54,7 +54,7 @@ def bound_of(verdict: Verdict, policy: Policy) -> str:
     """Say the bound of a verdict, and that it is advised where a release beyond it is published."""
     limit, said = limit_of(verdict.limit), demanded_by(verdict, policy)
     advised = verdict.status is Status.WARNED or any(
-        demand.advised for demand in demands(policy) if demand.name == verdict.limit
+        demand.advised for demand in limit.demands(policy) if demand.name == verdict.limit
     )
     plain = limit.of_policy or limits_nothing(verdict, limit)
     return f"advised: {said}" if advised and not plain else said

@@ -201,6 +201,17 @@ def test_elementwise_applies_to_every_number() -> None:
     assert isinstance(_square._dispatcher.cache._cache_file, _CacheFile)
 
 
+def test_a_kernel_is_compiled_for_calls_by_python_and_by_kernels_alone() -> None:
+    from anon_pipeline.risk.confidence import inside
+
+    point = np.zeros(2)
+    assert inside(point, point, point)
+    (made,) = inside.overloads.values()
+    address = made.library.get_pointer_to_function
+    assert address(made.fndesc.llvm_cpython_wrapper_name) != 0
+    assert address(made.fndesc.llvm_cfunc_wrapper_name) == 0
+
+
 def test_without_compilation_a_kernel_is_its_function(monkeypatch: pytest.MonkeyPatch) -> None:
     from numba import config
 
@@ -274,3 +285,65 @@ def test_a_kernel_that_is_called_with_constants_is_compiled_once_for_each_type(
 def test_each_compilation_is_told_and_loading_is_none(two_kernels: list[str]) -> None:
     assert " [1, 2] " in two_kernels[0]
     assert " [] " in two_kernels[1]
+
+
+@pytest.fixture(scope="module")
+def array_kernel(tmp_path_factory: pytest.TempPathFactory) -> list[list[str]]:
+    """What two processes say of a kernel that makes an array: of whole numbers, then of others.
+
+    Each time: its value, whether numba's registries are loaded, how often its code came from the disk.
+    """
+    path = tmp_path_factory.mktemp("arrays")
+    (path / "loops").mkdir()
+    (path / "loops" / "__init__.py").touch()
+    (path / "loops" / "arrays.py").write_text(
+        "import numpy as np\nfrom anon_pipeline.base.compilation import kernel\n"
+        "\n@kernel\ndef doubled(x):\n    made = np.empty(2, np.float64)\n    made[:] = x\n"
+        "    return made * 2\n",
+        encoding="utf-8",
+    )
+    program = (
+        "import sys; from loops.arrays import doubled\n"
+        "for given in map(eval, sys.argv[1:]):\n"
+        "    value = doubled(given).tolist()\n"
+        "    hits = sum(doubled.stats.cache_hits.values())\n"
+        "    print(value, 'numba.np.linalg' in sys.modules, hits)"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(path), str(PACKAGE.parent)))}
+    command = [sys.executable, "-c", program]
+    return [
+        subprocess.run(
+            [*command, *given], env=environment, capture_output=True, text=True, check=True
+        ).stdout.splitlines()
+        for given in (["4"], ["4", "2.5"])
+    ]
+
+
+def test_code_from_the_disk_needs_no_registries_of_numba(array_kernel: list[list[str]]) -> None:
+    assert array_kernel[0] == ["[8.0, 8.0] True 0"]
+    assert array_kernel[1][0] == "[8.0, 8.0] False 1"
+
+
+def test_what_is_not_on_the_disk_is_compiled_after_what_was(array_kernel: list[list[str]]) -> None:
+    assert array_kernel[1][1:] == ["[5.0, 5.0] True 1"]
+
+
+def test_what_is_applied_elementwise_is_loaded_before_anything_is_compiled(tmp_path: Path) -> None:
+    (tmp_path / "loops").mkdir()
+    (tmp_path / "loops" / "__init__.py").touch()
+    (tmp_path / "loops" / "squares.py").write_text(
+        "from anon_pipeline.base.compilation import elementwise\n"
+        "\n@elementwise\ndef square(x):\n    return x * x\n",
+        encoding="utf-8",
+    )
+    program = (
+        "import sys, numpy as np; from loops.squares import square\n"
+        "before = 'numba.np.linalg' in sys.modules\n"
+        "print(before, square(np.array([2.0, 3.0])).tolist())"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), str(PACKAGE.parent)))}
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+        )
+        assert done.stdout.strip() == "False [4.0, 9.0]"

@@ -262,19 +262,33 @@ def find_hint(name: str) -> Hint | None:
     """
     words = name_words(name)
     joined = "_".join(words)
-    whole = [hint for hint in HINTS if any(fnmatchcase(joined, word) for word in hint.words)]
-    if whole:
-        return whole[0]
-    return next((hint for hint in HINTS if _fits_part(hint, words)), None)
+    whole = (hint for hint in HINTS if any(_fits(joined, word) for word in hint.words))
+    return next(whole, None) or next((hint for hint in HINTS if _fits_part(hint, words)), None)
 
 
 def _fits_part(hint: Hint, words: list[str]) -> bool:
     for pattern in hint.words:
         size = pattern.strip("*_").count("_") + 1
         parts = ("_".join(words[i : i + size]) for i in range(len(words) - size + 1))
-        if any(fnmatchcase(part, pattern) for part in parts):
+        if any(_fits(part, pattern) for part in parts):
             return True
     return False
+
+
+def _fits(text: str, pattern: str) -> bool:
+    """Tell whether a text is of a pattern of `fnmatch`, most of which have one star at most.
+
+    >>> [_fits("taxid", pattern) for pattern in ("taxid", "tax*", "*id", "*", "t*d", "tax", "taxi*xid")]
+    [True, True, True, True, True, False, False]
+    """
+    head, star, tail = pattern.partition("*")
+    if _SPECIAL.isdisjoint(pattern) and "*" not in tail:
+        fits_ends = text.startswith(head) and text.endswith(tail) and len(text) >= len(head) + len(tail)
+        return fits_ends if star else text == pattern
+    return fnmatchcase(text, pattern)
+
+
+_SPECIAL = frozenset("?[")
 
 
 def hint_rank(name: str) -> int:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+from fnmatch import fnmatchcase
 
-from anon_pipeline.catalog.detectors.name_hints import HINTS, find_hint, hint_rank, name_words
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anon_pipeline.catalog.detectors.name_hints import HINTS, _fits, find_hint, hint_rank, name_words
 
 
 @pytest.mark.parametrize(
@@ -99,3 +103,8 @@ def test_names_that_say_nothing(name: str) -> None:
 def test_words_of_a_name() -> None:
     assert name_words("Größe_inCm2 [m²]") == ["groesse", "in", "cm2", "m2"]
     assert hint_rank("zip") < hint_rank("hire_date")
+
+
+@given(st.text("ab_*?[]", max_size=5), st.text("ab_", max_size=5))
+def test_patterns_fit_as_those_of_fnmatch_do(pattern: str, text: str) -> None:
+    assert _fits(text, pattern) == fnmatchcase(text, pattern)
