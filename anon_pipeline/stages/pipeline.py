@@ -16,6 +16,7 @@ from anon_pipeline.base.canonical import canonical_form
 from anon_pipeline.base.classes import EquivalenceClasses, equivalence_classes
 from anon_pipeline.base.errors import InfeasibleError, InputError, private_stage
 from anon_pipeline.base.observer import Observer, Step, ignore
+from anon_pipeline.base.rows import take_rows
 from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.encode.categories import noisy_columns, noisy_units
 from anon_pipeline.encode.codes import (
@@ -191,7 +192,7 @@ def perturbed(
         opens: finds or makes the draw that all noise comes from; None: a fresh one in each call.
     """
     whole, in_class = canonical_form(without_numbers(before.frame)), (before.frame[CLASS] >= 0).to_numpy()
-    kept = before.frame[in_class].reset_index(drop=True)
+    kept = take_rows(before.frame, np.flatnonzero(in_class))
     labels = kept[CLASS].to_numpy(np.int64)
     classes = EquivalenceClasses(labels, np.bincount(labels).astype(np.int64))
     originals = noisy_units(kept, policy)
@@ -221,7 +222,7 @@ def shuffled(policy: Policy, before: Staged, *, entropy: Entropy) -> Staged:
     """Permute the records uniformly (Algorithm 1, line 10): their order says nothing about the input's."""
     order = permutation(len(before.frame), entropy=entropy)
     facts = ShuffledFacts(len(order), entropy.seeded)
-    return stage_result(policy, before, before.frame.take(order).reset_index(drop=True), facts)
+    return stage_result(policy, before, take_rows(before.frame, order), facts)
 
 
 @private_stage("suppressed")
@@ -257,7 +258,7 @@ def suppressed(policy: Policy, before: Staged, originals: Staged, *, hierarchies
             reached_k=0,
             suppressed=1.0,
         )
-    kept = before.frame[found.keep].reset_index(drop=True)
+    kept = take_rows(before.frame, np.flatnonzero(found.keep))
     facts = SuppressedFacts(
         passed_through=policy.suppress.confidence is None,
         confidence=policy.suppress.confidence,
