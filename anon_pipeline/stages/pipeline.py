@@ -128,7 +128,12 @@ def deidentified(policy: Policy, before: Staged, *, key: bytes | None, hierarchi
 
 @private_stage("k_anonymized")
 def k_anonymized(
-    policy: Policy, before: Staged, *, hierarchies: Path = Path(), observe: Observer = ignore
+    policy: Policy,
+    before: Staged,
+    *,
+    hierarchies: Path = Path(),
+    observe: Observer = ignore,
+    telling: bool = True,
 ) -> Staged:
     """Generalize the k-quasi-identifiers until every class has k records (Algorithm 1, line 5).
 
@@ -139,6 +144,7 @@ def k_anonymized(
         policy: its section ``anonymize``.
         before: the table of `deidentified`.
         observe: called now and then with how far a long search is.
+        telling: whether to look for columns that tell originals, which only a release is judged by.
     Raises:
         InputError: values outside their hierarchy.
         InfeasibleError: no recoding within the suppression limit.
@@ -163,10 +169,9 @@ def k_anonymized(
     after.insert(1, CLASS, classes.labels)
     after = after.take(places).reset_index(drop=True)
     people = people_in(frame, policy)
-    facts = replace(
-        recoding_facts(policy, recoding, classes, gone=gone, people=people, hierarchies=hierarchies),
-        telling=told_originals(frame, policy, coded.codes, classes.labels),
-    )
+    facts = recoding_facts(policy, recoding, classes, gone=gone, people=people, hierarchies=hierarchies)
+    if telling:
+        facts = replace(facts, telling=told_originals(frame, policy, coded.codes, classes.labels))
     return stage_result(policy, before, after, facts)
 
 
