@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.order import rank_values, sorted_places
+from anon_pipeline.base.order import rank_values, sort_keys, sorted_places
 
 _LARGEST_KEY = 2**62
 _SPARSE = 4  # numbers of more values than so many times the records are sorted, not counted in place
@@ -63,8 +63,8 @@ def first_rows(columns: Iterable[NDArray[np.integer]]) -> NDArray[np.int64]:
         columns: arrays (n,) of integers ≥ 0, n ≥ 1; at least one.
     """
     key, space = pack_columns(columns)
-    order = sorted_places(key, space)
-    return order[np.flatnonzero(np.diff(key[order], prepend=-1))]
+    ordered, order = sort_keys(key, space)
+    return order[np.flatnonzero(np.diff(ordered, prepend=-1))]
 
 
 def group_rows(codes: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
@@ -89,8 +89,7 @@ def group_columns(
     key, space = pack_columns(columns)
     if space <= _SPARSE * n:
         return _counted_groups(key)
-    order = sorted_places(key, space)
-    key = key[order]
+    key, order = sort_keys(key, space)
     starts = np.flatnonzero(np.concatenate(([True], key[1:] != key[:-1])))
     sizes = np.diff(starts, append=n)
     inverse = np.empty(n, np.int64)

@@ -1,7 +1,7 @@
-"""Sorting whole numbers without comparing them, and the different ones among them.
+"""Sorting whole numbers with their places, and the different ones among them.
 
-numpy sorts numbers of 16 bits in linear time, others by comparing them, which takes three to ten times as
-long; its `numpy.unique` hashes, which takes longer still.
+numpy sorts numbers of 64 bits with vector instructions, five times as fast as their places: so each number is
+sorted with its place in its last bits, where both fit. Its `numpy.unique` hashes, which takes longer still.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ _DIGIT = 16  # bits that numpy sorts without comparing
 _DIGITS = 3  # so many digits are sorted faster one after the other than numbers by comparing them
 _FEW = 2**12  # numbers that are sorted at once
 _SPARSE = 4  # numbers of more values than so many times the records are sorted, not counted in place
+_BITS = 63  # of a number ≥ 0
 _WIDEST = 2**62  # between the least and the largest number, so that their difference is one
 
 Integers = NDArray[np.int64]
@@ -30,14 +31,32 @@ def sorted_places(keys: Integers, space: int) -> Integers:
     >>> sorted_places(np.array([7, 2, 7]), 9).tolist()
     [1, 0, 2]
     """
-    digits = -(-max(int(space) - 1, 1).bit_length() // _DIGIT)
+    return sort_keys(keys, space)[1]
+
+
+def sort_keys(keys: Integers, space: int) -> tuple[Integers, Integers]:
+    """Return numbers in ascending order, (n,), and their places, (n,), as `sorted_places` does.
+
+    Args:
+        keys: (n,) integers ≥ 0.
+        space: they are below it.
+    """
+    wide, bits = max(int(space) - 1, 1).bit_length(), max(len(keys) - 1, 1).bit_length()
+    digits = -(-wide // _DIGIT)
+    if digits > 1 and wide + bits <= _BITS:
+        packed = keys.astype(np.int64)  # a copy
+        packed <<= bits
+        packed |= np.arange(len(keys))
+        packed.sort()
+        return packed >> bits, packed & (1 << bits) - 1
     if digits > _DIGITS or len(keys) < _FEW:
-        return np.argsort(keys, kind="stable")
+        order = np.argsort(keys, kind="stable")
+        return keys[order], order
     order = np.argsort(keys.astype(np.uint16), kind="stable")
     for digit in range(1, digits):
         own = (keys >> digit * _DIGIT).astype(np.uint16)[order]
         order = order[np.argsort(own, kind="stable")]
-    return order
+    return keys[order], order
 
 
 def rank_values(keys: Integers, space: int) -> tuple[Integers, int]:
@@ -53,8 +72,8 @@ def rank_values(keys: Integers, space: int) -> tuple[Integers, int]:
     if space <= _SPARSE * len(keys):
         present = np.bincount(keys) > 0
         return (np.cumsum(present) - 1)[keys], int(np.count_nonzero(present))
-    order = sorted_places(keys, space)
-    fresh = np.diff(keys[order], prepend=-1) > 0
+    ordered, order = sort_keys(keys, space)
+    fresh = np.diff(ordered, prepend=-1) > 0
     ranks = np.empty(len(keys), np.int64)
     ranks[order] = np.cumsum(fresh) - 1
     return ranks, int(np.count_nonzero(fresh))
@@ -74,7 +93,7 @@ def count_values(keys: Integers, space: int) -> tuple[Integers, Integers]:
         counts = np.bincount(keys)
         values = np.flatnonzero(counts)
         return values, counts[values]
-    ordered = keys[sorted_places(keys, space)]
+    ordered = np.sort(keys)
     starts = np.flatnonzero(np.diff(ordered, prepend=-1))
     return ordered[starts], np.diff(starts, append=len(keys))
 
@@ -95,8 +114,7 @@ def add_values(keys: Integers, weights: Integers, space: int) -> tuple[Integers,
         np.add.at(sums, keys, weights)
         values = np.flatnonzero(sums)
         return values, sums[values]
-    order = sorted_places(keys, space)
-    ordered = keys[order]
+    ordered, order = sort_keys(keys, space)
     starts = np.flatnonzero(np.diff(ordered, prepend=-1))
     if not len(starts):
         return ordered, weights[:0]
@@ -113,8 +131,8 @@ def repeated_rows(keys: Integers, space: int) -> tuple[Integers, Integers]:
     if space <= _SPARSE * len(keys):
         counts = np.bincount(keys)
         return np.flatnonzero(counts[keys] > 1), counts[counts > 0]
-    order = sorted_places(keys, space)
-    counts = np.diff(np.flatnonzero(np.diff(keys[order], prepend=-1)), append=len(keys))
+    ordered, order = sort_keys(keys, space)
+    counts = np.diff(np.flatnonzero(np.diff(ordered, prepend=-1)), append=len(keys))
     return order[np.repeat(counts > 1, counts)], counts
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 from anon_pipeline.base.quiet import quiet_elsewhere
@@ -31,6 +31,8 @@ def processors() -> int:
 def side_by_side(tasks: Sequence[Callable[[], _Result]], *, records: int = LARGE) -> list[_Result]:
     """Run tasks in as many threads as there are processors, the first one in this thread.
 
+    Each thread that is through with a task takes one that none has begun, this thread, too.
+
     Args:
         records: that each task goes through; of fewer than `LARGE` one thread is as fast as several.
     Returns:
@@ -43,5 +45,16 @@ def side_by_side(tasks: Sequence[Callable[[], _Result]], *, records: int = LARGE
         return [task() for task in tasks]
     with ThreadPoolExecutor(most - 1) as threads:
         others = [threads.submit(quiet_elsewhere(task)) for task in tasks[1:]]
-        first = tasks[0]()
-    return [first, *(other.result() for other in others)]
+        here = [_run_here(tasks[0])]
+        here += [_run_here(tasks[at + 1]) if other.cancel() else other for at, other in enumerate(others)]
+    return [one.result() for one in here]
+
+
+def _run_here(task: Callable[[], _Result]) -> Future[_Result]:
+    """Run a task that no other thread has begun, and hold what it returned, or its error."""
+    held: Future[_Result] = Future()
+    try:
+        held.set_result(task())
+    except Exception as error:  # noqa: BLE001 - raised once all tasks have ended
+        held.set_exception(error)
+    return held

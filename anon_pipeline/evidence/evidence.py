@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,8 @@ from numpy.typing import NDArray
 from anon_pipeline.base.classes import EquivalenceClasses, group_columns, same_partition
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.mistakes import counted_records
+from anon_pipeline.base.rows import take_cells
+from anon_pipeline.base.threads import side_by_side
 from anon_pipeline.encode.codes import CLASS, PERSON, RECORD
 from anon_pipeline.encode.grids import grid_units
 from anon_pipeline.policy.model import Policy
@@ -85,7 +88,11 @@ class Evidence:
 
 def value_classes(frame: pd.DataFrame, names: Sequence[str]) -> EquivalenceClasses:
     """Group (r, columns) records by equal values of some columns; a missing value equals a missing value."""
-    codes = [pd.factorize(frame[name], use_na_sentinel=False)[0].astype(np.int64) for name in names]
+
+    def number(name: str) -> NDArray[np.int64]:
+        return pd.factorize(frame[name], use_na_sentinel=False)[0].astype(np.int64)
+
+    codes = side_by_side([partial(number, name) for name in names], records=len(frame))
     _, labels, sizes = group_columns(codes, len(frame))
     return EquivalenceClasses(labels, sizes)
 
@@ -163,14 +170,18 @@ def _unlike(one: pd.Series, other: pd.Series) -> int:
 
 def _same(table: pd.DataFrame, originals: Originals, policy: Policy) -> None:
     """Refuse a release whose unperturbed cells or classes differ from the vault's."""
-    problems = []
-    for name in (name for name in policy.released if name not in policy.noisy):
-        after, before = table[name].array, originals.frame[name].array.take(originals.own)
-        differ = 0 if after.equals(before) else _unlike(table[name], pd.Series(before))
-        if differ:
-            problems.append(
-                f"{name}: must be as in the vault, got {counted_records(differ)} with another value"
-            )
+
+    def count_unlike(name: str) -> int:
+        after, before = table[name].array, take_cells(originals.frame[name].array, originals.own)
+        return 0 if after.equals(before) else _unlike(table[name], pd.Series(before))
+
+    plain = [name for name in policy.released if name not in policy.noisy]
+    differ = side_by_side([partial(count_unlike, name) for name in plain], records=len(table))
+    problems = [
+        f"{name}: must be as in the vault, got {counted_records(many)} with another value"
+        for name, many in zip(plain, differ, strict=True)
+        if many
+    ]
     unclassed = int((originals.labels[originals.own] < 0).sum())
     if unclassed:
         problems.append(f"released records must not be suppressed ones, got {unclassed}")

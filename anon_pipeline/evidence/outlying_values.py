@@ -33,9 +33,8 @@ def outlying_values(evidence: Evidence, name: str, *, k: int) -> int:
         return 0
     values, people = values[there], people[there]
     low, high = outer_fences(values)
-    above = (values > high) & (_as_far_out(values, people) < k)
-    below = (values < low) & (_as_far_out(-values, people) < k)
-    return int(np.count_nonzero(above | below))
+    sides = ((values, values > high), (-values, values < low))
+    return sum(int(np.count_nonzero(_as_far_out(side[out], people[out]) < k)) for side, out in sides)
 
 
 def outer_fences(values: NDArray[np.float64]) -> tuple[float, float]:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.order import sorted_places
 from anon_pipeline.risk.histograms import class_sizes
 from anon_pipeline.risk.people import count_people
 
@@ -72,8 +71,7 @@ def telling_classes(
     column = column if people is None else column.exact
     rows, everywhere, sizes, total = _count(column, labels, m, people)
     width = len(column.reach) + 1
-    keys = rows[:, 0] * width + rows[:, 1]
-    keys = keys[sorted_places(keys, m * width)]
+    keys = np.sort(rows[:, 0] * width + rows[:, 1])
     own, values = np.divmod(keys, width)
     ends = column.reach[values]
     within = np.searchsorted(keys, own * width + ends) - np.searchsorted(keys, keys)

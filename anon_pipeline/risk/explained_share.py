@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.order import count_values, rank_values
+from anon_pipeline.base.order import count_values, rank_values, sort_keys
 
 LEAST = 50
 """Records beyond the number of groups without which nothing is said: fewer agree by chance."""
@@ -86,11 +86,12 @@ def _ranks(values: Integers) -> Reals:
 
 def _tenths(told: Integers, classes: Integers) -> Integers:
     """Number the tenths of each class by a column, of small classes fewer; equal values are in one."""
-    keys = classes * (int(told.max()) + 1) + told
-    found = np.sort(keys)
-    sizes = np.bincount(classes)
-    starts = np.cumsum(sizes) - sizes
-    before = np.searchsorted(found, keys) - starts[classes]
+    width, sizes = int(told.max()) + 1, np.bincount(classes)
+    found, order = sort_keys(classes * width + told, len(sizes) * width)
+    first = np.flatnonzero(np.diff(found, prepend=-1))
+    before = np.empty(len(told), np.int64)
+    before[order] = np.repeat(first, np.diff(first, append=len(told)))
+    before -= (np.cumsum(sizes) - sizes)[classes]
     return before * np.clip(sizes // 2, 1, _BINS)[classes] // sizes[classes]
 
 

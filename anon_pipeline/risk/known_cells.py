@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.order import sorted_places
+from anon_pipeline.base.order import sort_keys
 from anon_pipeline.perturb import mechanisms
 from anon_pipeline.risk.expected_linking import NoiseLaw
 from anon_pipeline.risk.noisy_categories import linked_by_class
@@ -80,8 +80,7 @@ def cells_of(labels: Integers, codes: Integers) -> Cells:
     """
     width = int(codes.max(initial=0)) + 1
     keys = labels * width + codes
-    order = sorted_places(keys, (int(labels.max(initial=0)) + 1) * width)
-    sought = keys[order]
+    sought, order = sort_keys(keys, (int(labels.max(initial=0)) + 1) * width)
     fresh = np.flatnonzero(np.diff(sought, prepend=sought[:1] - 1)).astype(np.int64)
     starts = np.append(fresh, len(keys)).astype(np.int64)
     own = np.empty(len(keys), np.int64)

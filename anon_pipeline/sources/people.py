@@ -15,6 +15,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from anon_pipeline.base.order import count_values
+
 
 def _words(text: str) -> tuple[str, ...]:
     """Return the words of a text."""
@@ -135,14 +137,19 @@ def ssns(people: int, rng: np.random.Generator) -> Any:
     Areas 900 to 999 are never issued as Social Security numbers; groups 00 to 49 keep clear of the taxpayer
     numbers (ITIN, ATIN) that live in the same areas.
     """
-    found = np.unique(rng.integers(0, _NEVER_ISSUED, people + people // 8 + 64))
+    found = _different(rng.integers(0, _NEVER_ISSUED, people + people // 8 + 64))
     while len(found) < people:
-        found = np.unique(np.concatenate([found, rng.integers(0, _NEVER_ISSUED, people)]))
+        found = _different(np.concatenate([found, rng.integers(0, _NEVER_ISSUED, people)]))
     number = rng.permutation(found)[:people]
     area, rest = np.divmod(number, _GROUPS * _SERIALS)
     group, serial = np.divmod(rest, _SERIALS)
     head = text([f"{900 + a}-{g:02d}-" for a in range(100) for g in range(_GROUPS)], area * _GROUPS + group)
     return head + text([f"{s:04d}" for s in range(_SERIALS)], serial)
+
+
+def _different(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the different ones of numbers below `_NEVER_ISSUED`, ascending."""
+    return count_values(numbers, _NEVER_ISSUED)[0]
 
 
 def phones(region: NDArray[np.int64], rng: np.random.Generator) -> Any:

@@ -14,12 +14,14 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
 from anon_pipeline.base.digest import digest_column
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.threads import side_by_side
 from anon_pipeline.base.values import to_arrow
 from anon_pipeline.policy.locations import plain_partition
 from anon_pipeline.vault.names import is_own_stage
@@ -75,12 +77,15 @@ def table_digest(frame: pd.DataFrame) -> str:
     Args:
         frame: (n, columns). A column that no file can hold counts by its name.
     """
-    sha = hashlib.sha256()
-    for name, column in frame.items():
+
+    def say(name: object, column: pd.Series) -> str:
         try:
-            said = digest_column(str(name), to_arrow(column))
+            return digest_column(str(name), to_arrow(column))
         except InputError:
-            said = f"not digestible: {name}"
+            return f"not digestible: {name}"
+
+    sha = hashlib.sha256()
+    for said in side_by_side([partial(say, *item) for item in frame.items()], records=len(frame)):
         sha.update(said.encode(errors="surrogatepass") + b"\0")
     return sha.hexdigest()
 

@@ -16,6 +16,7 @@ from anon_pipeline.base.canonical import canonical_form
 from anon_pipeline.base.classes import EquivalenceClasses, equivalence_classes
 from anon_pipeline.base.errors import InfeasibleError, InputError, private_stage
 from anon_pipeline.base.observer import Observer, Step, ignore
+from anon_pipeline.base.rows import take_rows
 from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.encode.categories import noisy_columns, noisy_units
 from anon_pipeline.encode.codes import (
@@ -127,7 +128,12 @@ def deidentified(policy: Policy, before: Staged, *, key: bytes | None, hierarchi
 
 @private_stage("k_anonymized")
 def k_anonymized(
-    policy: Policy, before: Staged, *, hierarchies: Path = Path(), observe: Observer = ignore
+    policy: Policy,
+    before: Staged,
+    *,
+    hierarchies: Path = Path(),
+    observe: Observer = ignore,
+    telling: bool = True,
 ) -> Staged:
     """Generalize the k-quasi-identifiers until every class has k records (Algorithm 1, line 5).
 
@@ -138,6 +144,7 @@ def k_anonymized(
         policy: its section ``anonymize``.
         before: the table of `deidentified`.
         observe: called now and then with how far a long search is.
+        telling: whether to look for columns that tell originals, which only a release is judged by.
     Raises:
         InputError: values outside their hierarchy.
         InfeasibleError: no recoding within the suppression limit.
@@ -162,10 +169,9 @@ def k_anonymized(
     after.insert(1, CLASS, classes.labels)
     after = after.take(places).reset_index(drop=True)
     people = people_in(frame, policy)
-    facts = replace(
-        recoding_facts(policy, recoding, classes, gone=gone, people=people, hierarchies=hierarchies),
-        telling=told_originals(frame, policy, coded.codes, classes.labels),
-    )
+    facts = recoding_facts(policy, recoding, classes, gone=gone, people=people, hierarchies=hierarchies)
+    if telling:
+        facts = replace(facts, telling=told_originals(frame, policy, coded.codes, classes.labels))
     return stage_result(policy, before, after, facts)
 
 
@@ -191,7 +197,7 @@ def perturbed(
         opens: finds or makes the draw that all noise comes from; None: a fresh one in each call.
     """
     whole, in_class = canonical_form(without_numbers(before.frame)), (before.frame[CLASS] >= 0).to_numpy()
-    kept = before.frame[in_class].reset_index(drop=True)
+    kept = take_rows(before.frame, np.flatnonzero(in_class))
     labels = kept[CLASS].to_numpy(np.int64)
     classes = EquivalenceClasses(labels, np.bincount(labels).astype(np.int64))
     originals = noisy_units(kept, policy)
@@ -221,7 +227,7 @@ def shuffled(policy: Policy, before: Staged, *, entropy: Entropy) -> Staged:
     """Permute the records uniformly (Algorithm 1, line 10): their order says nothing about the input's."""
     order = permutation(len(before.frame), entropy=entropy)
     facts = ShuffledFacts(len(order), entropy.seeded)
-    return stage_result(policy, before, before.frame.take(order).reset_index(drop=True), facts)
+    return stage_result(policy, before, take_rows(before.frame, order), facts)
 
 
 @private_stage("suppressed")
@@ -257,7 +263,7 @@ def suppressed(policy: Policy, before: Staged, originals: Staged, *, hierarchies
             reached_k=0,
             suppressed=1.0,
         )
-    kept = before.frame[found.keep].reset_index(drop=True)
+    kept = take_rows(before.frame, np.flatnonzero(found.keep))
     facts = SuppressedFacts(
         passed_through=policy.suppress.confidence is None,
         confidence=policy.suppress.confidence,

@@ -93,7 +93,7 @@ def recode_input(
     Raises:
         InputError, InfeasibleError: see `pipeline.k_anonymized`.
     """
-    after = k_anonymized(policy, before, hierarchies=hierarchies, observe=observe)
+    after = k_anonymized(policy, before, hierarchies=hierarchies, observe=observe, telling=False)
     frame = after.frame.reset_index(drop=True)
     labels, grid = frame[CLASS].to_numpy(np.int64), grid_units(frame, policy)
     own = _order_rows(policy, frame, grid, hierarchies=hierarchies)

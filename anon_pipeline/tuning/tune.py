@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
-from itertools import groupby
+from itertools import groupby, zip_longest
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -17,6 +18,7 @@ from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.source import placeless
 from anon_pipeline.sources import read_source
+from anon_pipeline.stages.private import Staged
 from anon_pipeline.tuning.choose import choose_point, mark_front, nearest
 from anon_pipeline.tuning.expect import expect
 from anon_pipeline.tuning.grid import Choice, Grid, choices, default_grid, policy_at
@@ -80,23 +82,13 @@ def tune_confined(
     policies = {choice: policy_at(policy, choice) for choice in wanted}  # all mistakes before any work
     with private_stage("tune"):
         before = input_to_recode(policy, frame, hierarchies=hierarchies)
-        points: list[Point] = []
-        impossible: list[Impossible] = []
-        for (k, recoder), members in groupby(wanted, key=lambda choice: (choice.k, choice.recoder)):
-            observe(Step(f"{recoder}, k = {k}"))
-            own = list(members)
-            try:
-                table = recode_input(policies[own[0]], before, hierarchies=hierarchies, observe=observe)
-            except InfeasibleError as error:
-                impossible.append(Impossible(k, recoder, error.reached_k))
-                continue
-            # What a point draws depends on nothing but itself.
-            points += side_by_side([partial(_point, table, policies, choice) for choice in own])
+        recode = partial(_recode, policies, before, hierarchies=hierarchies, observe=observe)
+        points, impossible = _all_points(policies, recode)
         marked = mark_front(points)
     chosen, rule = choose_point(marked)
     return Tuning(
         marked,
-        tuple(impossible),
+        impossible,
         chosen,
         rule,
         nearest(marked),
@@ -104,6 +96,41 @@ def tune_confined(
         records=len(frame),
         simulated=_why_simulated(policy),
     )
+
+
+def _all_points(
+    policies: Mapping[Choice, Policy], recode: Callable[[Choice], Recoded | Exception]
+) -> tuple[list[Point], tuple[Impossible, ...]]:
+    """Compute the points of one recoding while the next one is made: neither needs the other.
+
+    What a point draws depends on nothing but itself. Errors are raised in the order of the points.
+    """
+    points: list[Point] = []
+    impossible: list[Impossible] = []
+    parts = [[*own] for _, own in groupby(policies, key=lambda choice: (choice.k, choice.recoder))]
+    table = recode(parts[0][0]) if parts else None
+    for own, following in zip_longest(parts, parts[1:]):
+        tasks: list[Callable[[], Any]] = [partial(recode, following[0])] if following else [lambda: None]
+        if isinstance(table, InfeasibleError):
+            impossible.append(Impossible(own[0].k, own[0].recoder, table.reached_k))
+        elif isinstance(table, Exception):
+            raise table
+        elif table is not None:
+            tasks += [partial(_point, table, policies, choice) for choice in own]
+        table, *found = side_by_side(tasks)
+        points += found
+    return points, tuple(impossible)
+
+
+def _recode(
+    policies: Mapping[Choice, Policy], before: Staged, choice: Choice, *, hierarchies: Path, observe: Observer
+) -> Recoded | Exception:
+    """Recode the input for all points with a choice's k and recoder; return what is raised."""
+    observe(Step(f"{choice.recoder}, k = {choice.k}"))
+    try:
+        return recode_input(policies[choice], before, hierarchies=hierarchies, observe=observe)
+    except Exception as error:  # noqa: BLE001 - raised in the order of the points
+        return error
 
 
 def _why_simulated(policy: Policy) -> str:

@@ -16,6 +16,7 @@ from anon_pipeline.base.order import (
     different_values,
     rank_values,
     repeated_rows,
+    sort_keys,
     sorted_places,
 )
 
@@ -27,7 +28,15 @@ SPACES = {"one": 1, "dense": 9, "digit": 2**16, "two": 2**31, "three": 2**48, "f
 def test_numbers_are_sorted_stably(space: int, n: int) -> None:
     rng = np.random.default_rng(n)
     keys = np.tile(rng.integers(0, space, n), 2)[rng.permutation(2 * n)]
-    assert sorted_places(keys, space).tolist() == np.argsort(keys, kind="stable").tolist()
+    plain = np.argsort(keys, kind="stable")
+    assert sorted_places(keys, space).tolist() == plain.tolist()
+    assert [found.tolist() for found in sort_keys(keys, space)] == [keys[plain].tolist(), plain.tolist()]
+
+
+def test_narrow_integers_do_not_overflow_beside_their_places() -> None:
+    keys = np.array([2**30, 5, 2**30, 70_000], np.int32)
+    ordered, places = sort_keys(keys, 2**31)
+    assert (ordered.tolist(), places.tolist()) == ([5, 70_000, 2**30, 2**30], [1, 3, 0, 2])
 
 
 @pytest.mark.parametrize("space", [1, 9, 200, 2**40], ids=["one", "dense", "counted", "sorted"])

@@ -35,6 +35,35 @@ def test_results_come_in_order_from_as_many_threads_as_there_are_processors(proc
     assert (found[1][1] == found[0][1]) == (processors == 1)
 
 
+def test_this_thread_takes_tasks_that_no_other_has_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "processors", lambda: 2)
+    here, begun, over = threading.get_ident(), threading.Event(), threading.Event()
+
+    def run(number: int) -> int:
+        if number == 0:
+            assert begun.wait(60)
+        elif number == 1:  # the other thread is held until this one has run the rest
+            begun.set()
+            assert over.wait(60)
+        elif number == 4:
+            over.set()
+        return threading.get_ident()
+
+    ran = side_by_side([lambda number=number: run(number) for number in range(5)])
+    assert [thread == here for thread in ran] == [True, False, True, True, True]
+
+
+def test_all_have_ended_when_an_error_of_this_thread_is_raised(processors: int) -> None:
+    ended = []
+
+    def refuse() -> None:
+        raise ValueError("one")
+
+    with pytest.raises(ValueError, match="one"):
+        side_by_side([refuse, *(lambda number=number: ended.append(number) for number in range(5))])
+    assert sorted(ended) == ([] if processors == 1 else [*range(5)])
+
+
 @pytest.mark.usefixtures("processors")
 def test_no_task_has_no_result() -> None:
     assert side_by_side([]) == []
