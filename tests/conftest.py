@@ -27,6 +27,7 @@ from anon_pipeline.limits import usual
 from anon_pipeline.policy import Policy, policy_from
 from anon_pipeline.stages import pipeline
 from tests.contracts_once import prove_contracts_once
+from tests.dagster_memory import keep_dagster_in_memory
 from tests.object_stores import azure_server, google_server
 from tests.postgres import postgres_server
 from tests.warm_process import WarmProcess, warm_process
@@ -75,6 +76,15 @@ def _proven_once() -> Iterator[None]:
     """Prove the judges of a contract once in a process: the proof takes longer than judging a small table."""
     with pytest.MonkeyPatch.context() as patch:
         prove_contracts_once(patch)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quick_instances() -> Iterator[None]:
+    """Let Dagster's instances in memory keep connections, where a test that was collected needs Dagster."""
+    with pytest.MonkeyPatch.context() as patch:
+        if "dagster" in sys.modules:
+            keep_dagster_in_memory(patch)
         yield
 
 

@@ -49,7 +49,7 @@ class Project:
         return sorted(path for path in (self.folder / "out").rglob("*") if path.is_file())
 
 
-def restore_or_make(folder: Path, make: Callable[[], None]) -> None:
+def restore_or_make(folder: Path, make: Callable[[], object]) -> None:
     """Make what a folder holds the first time, and later put back the bytes of then, in the same place."""
     kept = folder.with_name(f"{folder.name}-kept")
     if kept.exists():

@@ -70,11 +70,10 @@ class WarmProcess:
 
 
 @contextmanager
-def warm_process() -> Iterator[WarmProcess]:
-    """Start a process that has the libraries, and end it."""
-    started = subprocess.Popen(
-        [sys.executable, str(Path(__file__))], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+def warm_process(*more: str) -> Iterator[WarmProcess]:
+    """Start a process that has the libraries, and more of them, and end it."""
+    command = [sys.executable, str(Path(__file__)), *more]
+    started = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     with started:
         yield WarmProcess(started)
         assert started.stdin is not None
@@ -84,7 +83,7 @@ def warm_process() -> Iterator[WarmProcess]:
 def _serve() -> None:
     """Fork for each line that is asked, one at a time, until there are no more."""
     sys.path[0] = str(ROOT)  # as with PYTHONPATH, for ``python -c`` in a folder without modules
-    for name in _LIBRARIES:
+    for name in (*_LIBRARIES, *sys.argv[1:]):
         importlib.import_module(name)
     assert not any(name.split(".")[0] == "anon_pipeline" for name in sys.modules)
     for line in sys.stdin:

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,22 +22,47 @@ from anon_pipeline.orchestration.resources import FOLDERS, VAULT, Folders, defau
 from anon_pipeline.orchestration.vault import VaultIOManager
 from anon_pipeline.policy import Policy, parse_policy
 from anon_pipeline.policy.templates import template
+from tests.warm_process import warm_process
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def dg_command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run `dg` in a project."""
-    environment = {
+DG = "from dagster_dg_cli.cli import main; main()"
+Command = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def environment_of(folder: Path) -> dict[str, str]:
+    """Return the environment of `dg` in a project."""
+    return {
         **os.environ,
         "DAGSTER_DISABLE_TELEMETRY": "yes",
         "COLUMNS": "200",
         "PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)]),
     }
-    program = Path(sys.executable).parent / "dg"
+
+
+def dg_from_nothing(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the program `dg` in a project, in a process from nothing."""
     return subprocess.run(
-        [str(program), *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False
+        [str(Path(sys.executable).parent / "dg"), *arguments],
+        cwd=folder,
+        env=environment_of(folder),
+        capture_output=True,
+        text=True,
+        check=False,
     )
+
+
+@pytest.fixture(scope="module")
+def dg_command() -> Iterator[Command]:
+    """Run `dg` in a project, in a process of its own that has Dagster and nothing of this package."""
+    with warm_process("dagster", "dagster_dg_cli.cli") as process:
+
+        def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+            environment = environment_of(folder)
+            return process.run(DG, *arguments, site=folder, environment=environment, cwd=folder)
+
+        yield run
 
 
 @pytest.fixture
@@ -61,8 +86,8 @@ def foreign(tmp_path: Path) -> Path:
     return root
 
 
-def test_dg_finds_scaffolds_and_checks_it_in_a_foreign_project(foreign: Path) -> None:
-    found = dg_command(foreign, "list", "components")
+def test_dg_finds_scaffolds_and_checks_it_in_a_foreign_project(foreign: Path, dg_command: Command) -> None:
+    found = dg_from_nothing(foreign, "list", "components")
     assert "anon_pipeline.AnonymizedRelease" in found.stdout, found.stderr
     made = dg_command(foreign, "scaffold", "defs", "anon_pipeline.AnonymizedRelease", "visitors")
     assert made.returncode == 0, made.stderr
@@ -76,7 +101,7 @@ def test_dg_finds_scaffolds_and_checks_it_in_a_foreign_project(foreign: Path) ->
     assert "visitors/published" in dg_command(foreign, "list", "defs").stdout
 
 
-def test_dg_check_yaml_finds_a_mistake_with_its_place(foreign: Path) -> None:
+def test_dg_check_yaml_finds_a_mistake_with_its_place(foreign: Path, dg_command: Command) -> None:
     dg_command(foreign, "scaffold", "defs", "anon_pipeline.AnonymizedRelease", "visitors")
     path = foreign / "shop" / "defs" / "visitors" / "defs.yaml"
     path.write_text(
@@ -91,7 +116,9 @@ def test_dg_check_yaml_finds_a_mistake_with_its_place(foreign: Path) -> None:
     assert "under any of the given schemas" not in said
 
 
-def test_dg_scaffolds_a_policy_for_a_table_that_both_checks_accept(foreign: Path) -> None:
+def test_dg_scaffolds_a_policy_for_a_table_that_both_checks_accept(
+    foreign: Path, dg_command: Command
+) -> None:
     """The policy is that of `init`, which has private tables, questions and reasons."""
     people = patients(400, seed=3).assign(income=[f"CHF {30 + i % 60}'000" for i in range(400)])
     people["birth_date"] = pd.to_datetime(people["birth_date"]).dt.strftime("%d/%m/%Y")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import signal
 from collections.abc import Callable
@@ -35,6 +36,7 @@ from anon_pipeline.stages.deidentify import hashing_key
 from anon_pipeline.stages.private import STAGES, Chain, Means
 from tests.acknowledging import acknowledged
 from tests.forked import killed
+from tests.projects import restore_or_make
 
 Make = Callable[..., Any]
 HEIGHT = {"sensitivity": "declared", "input_bounds": [145, 195]}
@@ -62,8 +64,8 @@ WEEKS = "people-{partition}.csv"
 class World:
     """A project on disk whose sticky release is made again and again."""
 
-    def __init__(self, folder: Path, policies: Make, people: pd.DataFrame) -> None:
-        self.folder, self.policies, self.people = folder, policies, people
+    def __init__(self, folder: Path, kept: Path, policies: Make, people: pd.DataFrame) -> None:
+        self.folder, self.kept, self.policies, self.people = folder, kept, policies, people
         self.locations = Locations.of(folder, {})
 
     def policy(self, **changes: Any) -> Policy:
@@ -89,6 +91,13 @@ class World:
         self.people.to_csv(self.folder / "people.csv", index=False)
         places = replace(self.locations, **off) if off else self.locations
         return make_release(policy, places, partition=partition, archive=self.archive(policy))
+
+    def begin(self, policy: Policy, **off: str) -> None:
+        """Publish the first release: made once for a policy and its people, then put back byte by byte."""
+        said = f"{policy.model_dump_json()}{off}{self.people.to_csv()}"
+        self.folder = self.kept / hashlib.sha256(said.encode()).hexdigest()
+        self.locations = Locations.of(self.folder, {})
+        restore_or_make(self.folder, lambda: self.release(policy, **off))
 
     def drawn(self, policy: Policy, **off: str) -> Chain:
         """Go all the way to where a release could be published."""
@@ -130,10 +139,18 @@ class World:
         return [epsilon for event, epsilon in self.rows() if event in {"published", "opened"}]
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for projects with a first release."""
+    return tmp_path_factory.mktemp("kept")
+
+
 @pytest.fixture
-def world(tmp_path: Path, small_policy: Make, small_people: Make, monkeypatch: pytest.MonkeyPatch) -> World:
+def world(
+    tmp_path: Path, kept: Path, small_policy: Make, small_people: Make, monkeypatch: pytest.MonkeyPatch
+) -> World:
     monkeypatch.setenv("ANON_TEST_KEY", "0123456789abcdef")
-    return World(tmp_path, small_policy, small_people())
+    return World(tmp_path, kept, small_policy, small_people())
 
 
 def composition(world: World) -> dict[str, Any]:
@@ -150,7 +167,7 @@ def test_nothing_changed_passes_a_budget_that_is_exhausted(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     policy = world.policy(budget={"epsilon": 2})
-    world.release(policy)
+    world.begin(policy)
     for _ in range(3):
         world.release(policy)
     assert world.rows() == [("published", "2")] + [("published", "0")] * 3
@@ -180,7 +197,7 @@ def test_nothing_changed_passes_a_budget_that_is_exhausted(
 def test_what_changed_books_its_share(world: World, change: dict[str, Any], share: str) -> None:
     policy = world.policy(**TWO)
     world.changed(age=20, city="Cork", illness="none")
-    world.release(policy)
+    world.begin(policy)
     world.changed(**change)
     world.release(policy)
     assert world.booked() == ["2", share]
@@ -190,7 +207,7 @@ def test_what_changed_books_its_share(world: World, change: dict[str, Any], shar
 
 def test_two_records_that_change_cost_what_the_dearer_one_does(world: World) -> None:
     policy = world.policy(**TWO)
-    world.release(policy)
+    world.begin(policy)
     world.changed(height=150)
     world.people.loc[1, "income"] = 90_000
     world.release(policy)
@@ -199,7 +216,7 @@ def test_two_records_that_change_cost_what_the_dearer_one_does(world: World) -> 
 
 def test_thirds_are_added_without_rounding(world: World) -> None:
     policy = world.policy(**TWO, budget={"epsilon": 4})
-    world.release(policy)
+    world.begin(policy)
     for height in (150, 151, 152):
         world.changed(height=height)
         world.release(policy)
@@ -217,7 +234,7 @@ def test_thirds_are_added_without_rounding(world: World) -> None:
     ids=["fresh", "other terms"],
 )
 def test_fresh_noise_books_the_whole(world: World, other: dict[str, Any]) -> None:
-    world.release(world.policy())
+    world.begin(world.policy())
     world.release(world.policy(**other))
     epsilon = str(other["perturb"].get("epsilon", 2))
     assert world.booked() == ["2", epsilon]
@@ -252,7 +269,7 @@ def test_who_was_left_out_by_confidence_is_drawn_and_booked_again(world: World) 
 
 def test_what_was_published_without_a_ledger_is_booked_when_it_is_re_used(world: World) -> None:
     policy = world.policy()
-    world.release(policy, ledger="off")
+    world.begin(policy, ledger="off")
     world.release(policy)
     assert composition(world)["values_drawn"] == 0
     assert composition(world)["epsilon_spent"] == "2"
@@ -304,7 +321,7 @@ def test_each_partition_of_a_budget_per_record_books_its_own(world: World) -> No
 
 def test_a_withdrawn_release_was_seen_so_its_noise_is_free(world: World) -> None:
     policy = world.policy(budget={"epsilon": 2})
-    world.release(policy)
+    world.begin(policy)
     world.book.withdraw(world.book.events()[0].release_id)
     world.release(policy)
     assert world.rows() == [("withdrawn", "2"), ("published", "0")]
@@ -340,7 +357,7 @@ def test_noise_of_which_nobody_knows_whether_it_was_published_is_booked_when_it_
 ) -> None:
     """Killed, and the destination moved: the memory takes it for published, the ledger does not."""
     policy = world.policy()
-    world.release(policy)
+    world.begin(policy)
     world.people["height"] += 1
     with monkeypatch.context() as patch:
         patch.setattr(release, "write_release", kill)
@@ -366,7 +383,7 @@ def test_a_release_that_another_draw_has_overtaken_is_refused_and_stays_spent(wo
 
 def test_what_stays_can_be_published_whoever_published_in_between(world: World) -> None:
     policy = world.policy(budget={"epsilon": 4})
-    world.release(policy)
+    world.begin(policy)
     late = world.drawn(policy)
     before = world.people
     world.changed(height=150)
@@ -410,7 +427,7 @@ def test_facts_that_say_less_than_is_spent_are_refused(world: World) -> None:
 @pytest.mark.parametrize("said", ["0", "1"])
 def test_facts_that_say_otherwise_than_the_row_are_refused(world: World, said: str) -> None:
     policy = world.policy()
-    world.release(policy, ledger="off")
+    world.begin(policy, ledger="off")
     chain = world.drawn(policy)  # re-uses all, and books it
     with pytest.raises(GateRefused, match="opened in the ledger with another epsilon"):
         world.publish(policy, chain, epsilon_spent=said)
@@ -418,7 +435,7 @@ def test_facts_that_say_otherwise_than_the_row_are_refused(world: World, said: s
 
 def test_less_than_the_whole_must_have_been_opened_here(world: World) -> None:
     policy = world.policy()
-    world.release(policy, ledger="off")
+    world.begin(policy, ledger="off")
     chain = world.drawn(policy, ledger="off")
     assert chain.suppressed.facts["perturbed"]["composition"]["epsilon_spent"] == "0"
     with pytest.raises(GateRefused, match="0 of 2, and this ledger has not opened it"):
