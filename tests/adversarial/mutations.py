@@ -25,13 +25,18 @@ import pandas as pd
 from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.errors import AnonPipelineError
 from anon_pipeline.base.size_bounds import Held
+from anon_pipeline.encode.categories import category_facts
+from anon_pipeline.encode.grids import noises
 from anon_pipeline.gate import Status, evaluate
 from anon_pipeline.hierarchy.level_of_text import broken_levels
+from anon_pipeline.limits.table import demands
 from anon_pipeline.policy import Policy, load_policy
-from anon_pipeline.policy.public import public_policy
+from anon_pipeline.policy.public import differs, public_policy
 from anon_pipeline.policy.version_1 import making_1
 from anon_pipeline.publish import policy_file
-from anon_pipeline.publish.file_formats import from_bytes, read_release
+from anon_pipeline.publish.file_formats import column_types, from_bytes, read_release
+from anon_pipeline.publish.manifest import extensions
+from anon_pipeline.publish.manifest.extensions import plugins_of
 from anon_pipeline.publish.manifest.manifest import MANIFEST
 from anon_pipeline.publish.release_files import Read, readings
 from anon_pipeline.publish.verify import manifest_facts, verify, verify_files
@@ -40,6 +45,8 @@ from anon_pipeline.publish.verify.public_verdicts import evaluate_in_part
 from anon_pipeline.publish.verify.verify import Against, verify_in_detail, verify_release
 from anon_pipeline.publish.verify.versions import Rules
 from anon_pipeline.publish.version_1 import version_1
+from anon_pipeline.stages.facts import agreement, check, check_1
+from anon_pipeline.stages.facts.agreement import said_of
 
 __all__ = ["FORMS", "KINDS", "Missed", "Mutation", "caught", "leaves", "missed", "mutations", "once_judged"]
 
@@ -221,6 +228,12 @@ def once_judged() -> Iterator[None]:
     def of_levels(frame: pd.DataFrame, policy: Policy, levels: Any, *, cells: Any, hierarchies: Path) -> Any:
         return id(frame), sections(policy), json.dumps([levels, cells]), hierarchies
 
+    def of_document(document: Any, policy: Policy) -> Any:
+        return json.dumps(document), sections(policy)
+
+    def of_actions(policy: Policy, actions: Any) -> Any:
+        return sections(policy), json.dumps(actions)
+
     def of_policy(rules: Rules) -> Rules:
         told: dict[str, Any] = {
             name: once(getattr(rules, name), sections) for name in ("digest", "guarantee", "limits")
@@ -235,12 +248,20 @@ def once_judged() -> Iterator[None]:
             (verify, "evaluate_in_part", evaluate_in_part, of_frame),
             (verify, "read_release", read_release, lambda held, policy: (held.data, sections(policy))),
             (policy_file, "public_policy", public_policy, json.dumps),
+            (policy_file, "differs", differs, of_document),
+            (extensions, "plugins_of", plugins_of, sections),
             (verify, "digest_frame", digest_frame, id),
             (verify, "readings", read, of_table),
             (verify_files, "digest_frame", digest_frame, id),
             (verify_files, "readings", read, of_table),
             (verify_files, "from_bytes", from_bytes, of_bytes),
             (version_1, "making_1", making_1, sections),
+            (verify_files, "column_types", column_types, id),
+            (manifest_facts, "demands", lambda policy: tuple(demands(policy)), sections),
+            (agreement, "noises", noises, sections),
+            (agreement, "category_facts", category_facts, sections),
+            (check, "said_of", said_of, of_actions),
+            (check_1, "said_of", said_of, of_actions),
             (manifest_facts, "count_seen", count_seen, of_frame),
             (manifest_facts, "broken_levels", broken_levels, of_levels),
         ):

@@ -43,23 +43,26 @@ def survive_small_disks() -> FaultResult | None:
 
 
 def _small_disks() -> FaultResult:
-    """Leave room for less and less on the destination's disk, the vault's, and the one of all together."""
-    found = []
-    for place in ("out", "vault", "."):
-        for room in range(0, 80_000, 8192):
-            with project() as world:
-                found.append(_small_disk(world, place, room))
-    return summed(found)
+    """Leave room for less and less on the destination's disk, the vault's, and the one of all together.
+
+    The release before is made once, and copied onto each disk: it is the same wherever it lies.
+    """
+    with project() as world:
+        released(world, 1)
+        kept = Path(shutil.copytree(world.folder, world.folder.with_name("kept")))
+        rooms = range(0, 80_000, 8192)
+        return summed(
+            _small_disk(world, kept, place, room) for place in ("out", "vault", ".") for room in rooms
+        )
 
 
-def _small_disk(world: World, place: str, room: int) -> FaultResult:
-    disk = world.folder / place
-    disk.mkdir(exist_ok=True)
-    disk.chmod(0o700)
+def _small_disk(found: World, kept: Path, place: str, room: int) -> FaultResult:
+    shutil.rmtree(found.folder)
+    world, disk = World(found.folder, found.policy, dict(found.ever)), found.folder / place
+    disk.mkdir(parents=True)
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "none", disk], check=True)
     try:
-        world.people(0)
-        released(world, 1)
+        shutil.copytree(kept, world.folder, dirs_exist_ok=True)
         filler = disk / "filler"
         _fill_up(filler, room)
         wrong = None

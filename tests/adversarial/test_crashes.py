@@ -41,6 +41,7 @@ def _masked(folder: Path) -> Counter[str]:
 
 
 def test_a_snapshot_is_what_a_killed_process_leaves(tmp_path: Path) -> None:
+    crashes.warm_up()
     with crashes.project() as world:
         crashes.released(world, 0)
         found = Path(shutil.copytree(world.folder, world.folder.with_name("found")))
