@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -210,7 +211,9 @@ def _private_file(path: Path) -> None:
         os.close(handle)
 
 
+@lru_cache(maxsize=8)
 def _engine(url: URL) -> sa.Engine:
+    """Return the engine of a database, one for each URL: it keeps compiled statements, and no connection."""
     lite = url.get_backend_name() == "sqlite"
     options: dict[str, Any] = {"poolclass": NullPool}
     options["connect_args"] = {"timeout" if lite else "connect_timeout": _PATIENCE}

@@ -132,9 +132,12 @@ def test_a_connection_that_drops_before_the_commit_enters_nothing(
         "published": lambda book: book.enter_published(release_id, "digest"),
         "failed": lambda book: book.enter_failed(release_id),
     }
-    dropping = Ledger(store_at(server.store.engine.url.render_as_string(hide_password=False)))
+    engine = sa.create_engine(
+        server.store.engine.url, poolclass=sa.NullPool
+    )  # not the server's: this one drops
+    dropping = Ledger(replace(server.store, engine=engine))
 
-    @sa.event.listens_for(dropping.store.engine, "commit")
+    @sa.event.listens_for(engine, "commit")
     def drop(_: sa.Connection) -> None:
         drop_others(server)
 

@@ -199,3 +199,18 @@ def test_reading_does_not_make_a_ledger(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="The first release makes it"):
         store_at(f"sqlite:///{tmp_path}/ledger.sqlite", make=False)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_database_that_is_opened_again_is_read_anew(tmp_path: Path, asked: Ask) -> None:
+    """What is kept from one opening to the next is how to ask, never what was answered, nor a connection."""
+    url = f"sqlite:///{tmp_path / 'ledger.sqlite'}"
+    Ledger(store_at(url)).open(asked())
+    assert len(Ledger(store_at(url)).events()) == 1
+    (tmp_path / "ledger.sqlite").unlink()
+    again = Ledger(store_at(url))
+    assert again.events() == []
+    again.open(asked())
+    assert again.verify() is None
+    (tmp_path / "ledger.sqlite").write_text("no database at all, whatever it was before")
+    with pytest.raises(InputError, match="must be reachable and writable"):
+        store_at(url)
