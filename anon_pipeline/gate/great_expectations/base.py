@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Any, ClassVar
 
 from great_expectations.compatibility.pydantic import Field, root_validator
+from great_expectations.core.id_dict import IDDict
 from great_expectations.core.metric_domain_types import MetricDomainTypes
 from great_expectations.execution_engine import PandasExecutionEngine
 from great_expectations.expectations.expectation import BatchExpectation, render_suite_parameter_string
@@ -117,10 +118,13 @@ class ReleaseExpectation(BatchExpectation):
         return {name: found[name] for name in self.__fields__ if name in found}
 
     def get_validation_dependencies(self, *args: Any, **kwargs: Any) -> Any:
-        """Ask for the case of the batch, by nothing but the layout: so a suite on one policy shares it."""
-        found = super().get_validation_dependencies(*args, **kwargs)
+        """Ask for the case of the batch, by nothing but the layout: so a suite on one policy shares it.
+
+        `BatchExpectation` would make the whole expectation anew to name the batch.
+        """
+        found = super(BatchExpectation, self).get_validation_dependencies(*args, **kwargs)
         layout, _ = demand_of(self._arguments(), self.expectation_type)
-        domain = found.metric_configurations[METRIC].metric_domain_kwargs
+        domain = IDDict({key: getattr(self, key, None) for key in ReleaseCase.domain_keys})
         value = {"layout": json.dumps(asdict(layout)), "released": layout.released}
         found.set_metric_configuration(METRIC, MetricConfiguration(METRIC, domain, value))
         return found

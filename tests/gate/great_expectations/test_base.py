@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from great_expectations.core import ExpectationSuite
 from great_expectations.data_context.data_context.context_factory import project_manager
+from great_expectations.expectations.expectation import BatchExpectation
 from great_expectations.render.renderer.inline_renderer import InlineRenderer
 from great_expectations.render.renderer.page_renderer import (
     ExpectationSuitePageRenderer,
@@ -27,8 +28,11 @@ from anon_pipeline.gate.great_expectations import (
     ExpectReleaseToBeKAnonymous,
     ExpectReleaseToBeLDiverse,
     ExpectReleaseToBeTClose,
+    suite_for,
 )
 from anon_pipeline.gate.great_expectations.arguments import GENERALIZED, document
+from anon_pipeline.gate.great_expectations.base import METRIC
+from anon_pipeline.policy import Policy
 
 QUASI: dict[str, Any] = {"quasi_identifiers": ["zip"], "released": "out"}
 
@@ -283,3 +287,15 @@ def test_documents_of_suite_and_results_render(context: Any, by_hand: pd.DataFra
         assert CANARY not in page
         for single in result.results:
             assert CANARY not in str(InlineRenderer(render_object=single).get_rendered_content())
+
+
+def test_the_batch_is_named_as_great_expectations_names_it(small_policy: Callable[..., Policy]) -> None:
+    for expectation in suite_for(small_policy()).expectations:
+        expectation.batch_id = "a batch"
+        ours = expectation.get_validation_dependencies(None, {"result_format": "BASIC"})
+        theirs = BatchExpectation.get_validation_dependencies(expectation, None, {"result_format": "BASIC"})
+        assert ours.result_format == theirs.result_format
+        assert ours.metric_configurations.keys() == theirs.metric_configurations.keys()
+        domains = [each.metric_configurations[METRIC].metric_domain_kwargs for each in (ours, theirs)]
+        assert domains[0] == domains[1]
+        assert domains[0]["batch_id"] == "a batch"
