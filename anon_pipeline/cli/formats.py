@@ -77,10 +77,10 @@ def as_junit(found: Sequence[Checked]) -> str:
             if kind == "error" and one.allowed:
                 kind = "skipped"
             if kind in ("failure", "error", "skipped"):
-                Xml.SubElement(case, kind, message=_said(verdict))
+                Xml.SubElement(case, kind, message=_text(verdict))
                 counted[{"failure": "failures", "error": "errors"}.get(kind, kind)] += 1
             elif kind:
-                Xml.SubElement(case, kind).text = _said(verdict)
+                Xml.SubElement(case, kind).text = _text(verdict)
         suite.attrib |= {name: str(number) for name, number in counted.items()}
     for name in ("tests", "failures", "errors"):
         root.set(name, str(sum(int(suite.get(name, "0")) for suite in root)))
@@ -102,7 +102,7 @@ def as_sarif(found: Sequence[Checked]) -> str:
             "ruleId": verdict.limit,
             "ruleIndex": limits.index(verdict.limit),
             "level": _level(one, verdict),
-            "message": {"text": f"{one.name}: {_said(verdict)}"},
+            "message": {"text": f"{one.name}: {_text(verdict)}"},
             "locations": [
                 {
                     "physicalLocation": {
@@ -125,7 +125,7 @@ def as_sarif(found: Sequence[Checked]) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False)
 
 
-def _said(verdict: Verdict) -> str:
+def _text(verdict: Verdict) -> str:
     """Say a verdict in one line; the judged file is in the reader's hands."""
     from anon_pipeline.limits.table import verdict_text  # noqa: PLC0415
 
@@ -148,7 +148,7 @@ def as_github(found: Sequence[Checked]) -> str:
                 continue
             kind = {"note": "notice"}.get(_level(one, verdict), _level(one, verdict))
             place = f"file={_property(one.policy_file.as_posix())},title={_property(verdict.limit)}"
-            lines.append(f"::{kind} {place}::{_message(f'{one.name}: {_said(verdict)}')}")
+            lines.append(f"::{kind} {place}::{_message(f'{one.name}: {_text(verdict)}')}")
         lines.append(f"{_message(one.name)}: {'passed' if one.passed else 'refused'}")
     return "\n".join(lines)
 

@@ -35,10 +35,17 @@ def _by_generation(policy: Policy) -> Iterator[tuple[int, Iterator[tuple[str, st
         _by_linking(policy),
         _by_classes(policy),
         _by_acknowledgement(policy),
-        _by_demanding_little(policy),
     )
     yield 0, first
-    yield 1, chain(_by_judging(policy), _by_demanding_nothing(policy), _by_usefulness(policy))
+    yield (
+        1,
+        chain(
+            _by_judging(policy),
+            _by_demanding_nothing(policy),
+            _by_demanding_little(policy),
+            _by_usefulness(policy),
+        ),
+    )
     yield 2, _by_delta(policy)
 
 

@@ -38,7 +38,7 @@ GENERATION = 4
 """Of advice: 1 since told_originals, rare_texts, repeated_noise, and accepted bounds that demand nothing;
 2 since `perturb.delta` is one of these; 3 since utility_clipped;
 4 since utility_error_of_spread, utility_excess, unconfident_records, outlying. Whoever removes the only
-verdict of a generation from a manifest is not noticed, so new advice has none before a version is out."""
+verdict of a generation from a manifest is not noticed, so no advice begins one before a version is out."""
 
 
 _SOURCES: Mapping[Need, Source] = {

@@ -21,7 +21,7 @@ def _without_confidence(policy: Policy) -> Demanded:
     confidence = policy.suppress.confidence
     if not policy.perturbed or (confidence is not None and confidence >= usual.CONFIDENCE):
         return {}
-    return {"": Advised(0, since=4 if confidence is None else 0)}
+    return {"": Advised(0, since=4)}
 
 
 def _sensitive_numbers(policy: Policy) -> Demanded:

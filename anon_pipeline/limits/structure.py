@@ -144,7 +144,10 @@ K = Limit(
 def _unknown_people(policy: Policy) -> Demanded:
     """Demand it, as advice, where an identifier or enough quasi-identifiers can show people's records."""
     said = policy.person or policy.record_key
-    return {"": Advised(None)} if _combines(policy) or {*policy.identifiers} - {said} else {}
+    unsecret = len(policy.generalized) + len(policy.noisy) + len(policy.insensitive)
+    if unsecret >= FEWEST_COLUMNS or {*policy.identifiers} - {said}:
+        return {"": Advised(None)}
+    return {"": Advised(None, since=1)} if _combines(policy) else {}
 
 
 def _combines(policy: Policy) -> bool:

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anon_pipeline.base import rows as module
 from anon_pipeline.base.rows import take_cells, take_rows
 
 N = 35_000  # as many as are taken side by side
@@ -59,4 +58,3 @@ def test_a_table_without_columns_or_from_several_parts() -> None:
     parts = pd.concat([table(5_000)[["few", "many"]]] * 3, ignore_index=True)
     rows = np.random.default_rng(0).permutation(15_000)
     pd.testing.assert_frame_equal(take_rows(parts, rows), parts.take(rows).reset_index(drop=True))
-    assert len(rows) > module._LOOKED

@@ -262,7 +262,7 @@ def find_hint(name: str) -> Hint | None:
     """
     words = name_words(name)
     joined = "_".join(words)
-    whole = (hint for hint in HINTS if any(_fits(joined, word) for word in hint.words))
+    whole = (hint for hint in HINTS if any(fits_pattern(joined, word) for word in hint.words))
     return next(whole, None) or next((hint for hint in HINTS if _fits_part(hint, words)), None)
 
 
@@ -270,15 +270,15 @@ def _fits_part(hint: Hint, words: list[str]) -> bool:
     for pattern in hint.words:
         size = pattern.strip("*_").count("_") + 1
         parts = ("_".join(words[i : i + size]) for i in range(len(words) - size + 1))
-        if any(_fits(part, pattern) for part in parts):
+        if any(fits_pattern(part, pattern) for part in parts):
             return True
     return False
 
 
-def _fits(text: str, pattern: str) -> bool:
+def fits_pattern(text: str, pattern: str) -> bool:
     """Tell whether a text is of a pattern of `fnmatch`, most of which have one star at most.
 
-    >>> [_fits("taxid", pattern) for pattern in ("taxid", "tax*", "*id", "*", "t*d", "tax", "taxi*xid")]
+    >>> [fits_pattern("taxid", one) for one in ("taxid", "tax*", "*id", "*", "t*d", "tax", "taxi*xid")]
     [True, True, True, True, True, False, False]
     """
     head, star, tail = pattern.partition("*")

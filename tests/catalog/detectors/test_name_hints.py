@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_pipeline.catalog.detectors.name_hints import HINTS, _fits, find_hint, hint_rank, name_words
+from anon_pipeline.catalog.detectors.name_hints import HINTS, find_hint, fits_pattern, hint_rank, name_words
 
 
 @pytest.mark.parametrize(
@@ -107,4 +107,4 @@ def test_words_of_a_name() -> None:
 
 @given(st.text("ab_*?[]", max_size=5), st.text("ab_", max_size=5))
 def test_patterns_fit_as_those_of_fnmatch_do(pattern: str, text: str) -> None:
-    assert _fits(text, pattern) == fnmatchcase(text, pattern)
+    assert fits_pattern(text, pattern) == fnmatchcase(text, pattern)
