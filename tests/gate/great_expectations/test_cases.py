@@ -25,7 +25,6 @@ from anon_pipeline.limits.verdicts import Verdict
 from anon_pipeline.sources.population import Population
 
 OTHERS = {"cross_release_k", "sticky", "rare_values", "rare_together"}  # need a memory, or other columns
-OTHERS |= {"unconfident_records"}  # needs a policy without suppress.confidence: test_suite has one
 Release = Callable[..., Any]
 Judged = Callable[[pd.DataFrame, Sequence[ReleaseExpectation]], list[Verdict]]
 

@@ -292,6 +292,7 @@ def test_only_the_limits_of_the_policy_are_in_the_suite_and_k_always(release: Re
         "linking_risk",
         "suppression",
         "confidence_k",
+        "unconfident_records",
         *(f"homogeneity.{name}" for name in sorted(policy.sensitive)),
         *(f"near_homogeneity.{name}" for name in sorted(policy.unchanged)),
         "hidden_homogeneity.height",
