@@ -30,6 +30,7 @@ from tests.contracts_once import prove_contracts_once
 from tests.dagster_memory import keep_dagster_in_memory
 from tests.object_stores import azure_server, google_server
 from tests.postgres import postgres_server
+from tests.reviewed_policies import treat_policies_as_reviewed
 from tests.warm_process import WarmProcess, warm_process
 
 settings.register_profile(
@@ -76,6 +77,14 @@ def _proven_once() -> Iterator[None]:
     """Prove the judges of a contract once in a process: the proof takes longer than judging a small table."""
     with pytest.MonkeyPatch.context() as patch:
         prove_contracts_once(patch)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _reviewed() -> Iterator[None]:
+    """Treat every policy as reviewed: otherwise each release of a test would have one more warning."""
+    with pytest.MonkeyPatch.context() as patch:
+        treat_policies_as_reviewed(patch)
         yield
 
 

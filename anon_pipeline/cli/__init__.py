@@ -32,6 +32,7 @@ from anon_pipeline.cli.profiling import profile
 from anon_pipeline.cli.project_env import read_project_env
 from anon_pipeline.cli.releasing import run
 from anon_pipeline.cli.reporting import report
+from anon_pipeline.cli.reviewing import review
 from anon_pipeline.cli.shared import (
     find_records_advice,
     print_refused,
@@ -93,6 +94,7 @@ for command in (
     run,
     check,
     check_policy,
+    review,
     diff,
     tune,
     utility,

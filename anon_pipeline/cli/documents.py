@@ -66,6 +66,16 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
             "records_lacking": {**COUNT, "description": "Records with such a value."},
         }
     ),
+    "review": object_of(
+        {
+            "name": TEXT,
+            "is_reviewed": BIT,
+            "columns": {"type": "object", "additionalProperties": list_of(TEXT)},
+            "accepted": list_of(TEXT),
+            "questions": list_of(TEXT),
+            "reviewed": object_of({"who": TEXT, "when": TEXT, "digest": TEXT}),
+        }
+    ),
     "diff": object_of(
         {
             "effect": {**EFFECT, "description": "Of all changes together; neutral without any."},

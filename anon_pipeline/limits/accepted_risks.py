@@ -35,6 +35,7 @@ def _by_generation(policy: Policy) -> Iterator[tuple[int, Iterator[tuple[str, st
         _by_linking(policy),
         _by_classes(policy),
         _by_acknowledgement(policy),
+        by_missing_review(policy),
     )
     yield 0, first
     yield (
@@ -218,6 +219,18 @@ def _by_acknowledgement(policy: Policy) -> Iterator[tuple[str, str]]:
             f"{names} may single out {100 * one.share:g} % of the {unit_of(policy)}; {one.who} answers for "
             f"it until {one.until}: {one.why}",
         )
+
+
+def by_missing_review(policy: Policy) -> Iterator[tuple[str, str]]:
+    """Yield that nobody has reviewed the policy as it is; nothing where somebody has."""
+    if policy.is_reviewed:
+        return
+    missing = (
+        "nobody but the author has confirmed the roles of the columns"
+        if policy.reviewed is None
+        else f"{policy.reviewed.who} has reviewed another state of the policy, on {policy.reviewed.when}"
+    )
+    yield "reviewed", f"{missing}: a second person looks for what software cannot see (anon-pipeline review)"
 
 
 def _demands(policy: Policy) -> Demanded:

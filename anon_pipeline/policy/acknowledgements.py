@@ -23,7 +23,22 @@ _WORD, _NOT_APPLICABLE = re.compile(r"[^\W\d_]+"), re.compile(r"\bn\W?a\b", re.I
 _PLACEHOLDERS = frozenset(
     {
         *("and", "applicable", "be", "completed", "decided", "defined", "determined", "do", "done", "fill"),
-        *("fixme", "foo", "in", "later", "me", "na", "no", "nobody", "none", "nothing", "not", "null", "ok"),
+        *(
+            "fixme",
+            "foo",
+            "in",
+            "later",
+            "me",
+            "na",
+            "name",
+            "no",
+            "nobody",
+            "none",
+            "nothing",
+            "not",
+            "null",
+            "ok",
+        ),
         *("one", "reason", "see", "tba", "tbc", "tbd", "test", "the", "to", "todo", "unknown", "who", "why"),
         *("x", "xx", "xxx"),
     }
@@ -68,7 +83,7 @@ class Acknowledged(Strict):
 
     def _wordless(self) -> Iterator[str]:
         """Yield which texts say nothing; a release that is out was made before this was asked."""
-        if len("".join(_telling_words(self.who))) < _FEWEST_LETTERS:
+        if not names_somebody(self.who):
             yield "who must name a person or an office, in at least two letters; a placeholder is none"
         long = len(self.why.strip()) >= _SHORTEST_WHY and _count_words(self.why) >= _FEWEST_WORDS
         if not (long and _telling_words(self.why)):
@@ -80,6 +95,15 @@ class Acknowledged(Strict):
     def covers(self, columns: Sequence[str], on: datetime.date) -> bool:
         """Tell whether these columns are among those that are acknowledged, on a day."""
         return set(columns) <= set(self.columns) and self.when <= on <= self.until
+
+
+def names_somebody(text: str) -> bool:
+    """Tell whether a text can name a person or an office: a placeholder does not.
+
+    >>> names_somebody("Data office"), names_somebody("n/a (TODO)")
+    (True, False)
+    """
+    return len("".join(_telling_words(text))) >= _FEWEST_LETTERS
 
 
 def _telling_words(text: str) -> list[str]:

@@ -36,6 +36,7 @@ from anon_pipeline.policy.noise_rules import without_public_scale
 from anon_pipeline.policy.protection import FEWER, NEUTRAL, PRESENT
 from anon_pipeline.policy.recoding import Anonymize
 from anon_pipeline.policy.responsible import Responsible
+from anon_pipeline.policy.reviewed import Reviewed, review_digest
 from anon_pipeline.policy.rules import broken_rules
 from anon_pipeline.policy.schema_choices import discriminate
 from anon_pipeline.policy.sections import (
@@ -102,6 +103,9 @@ class Policy(ColumnsByRole, Strict):
         (), description="What the author answers for: columns that single people out, and are released."
     )
     responsible: Annotated[Responsible | None, LATER, NEUTRAL] = None
+    reviewed: Annotated[Reviewed | None, LATER, NEUTRAL] = Field(
+        None, description="Who has reviewed the policy; `anon-pipeline review` prints what to confirm."
+    )
 
     @classmethod
     def model_json_schema(cls, *arguments: Any, **named: Any) -> dict[str, Any]:
@@ -138,9 +142,10 @@ class Policy(ColumnsByRole, Strict):
         return _digest(self.model_dump(mode="json"))
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Policy:
-        """Return a copy with some fields changed, without the digest that was computed of this policy."""
+        """Return a copy with some fields changed, without the digests that were computed of this policy."""
         copied = super().model_copy(update=update, deep=deep)
-        copied.__dict__.pop("making", None)
+        for computed in ("making", "review_digest"):
+            copied.__dict__.pop(computed, None)
         return copied
 
     @cached_property
@@ -160,6 +165,16 @@ class Policy(ColumnsByRole, Strict):
             for kind, limits in self.recoding_limits.items()
         }
         return _digest(document)
+
+    @cached_property
+    def review_digest(self) -> str:
+        """What a review of the policy as it is now is about, see `policy.reviewed`."""
+        return review_digest(self)
+
+    @property
+    def is_reviewed(self) -> bool:
+        """Whether somebody has reviewed the policy as it is now."""
+        return self.reviewed is not None and self.reviewed.digest == self.review_digest
 
     @property
     def class_limits(self) -> Mapping[str, Mapping[str, Any]]:

@@ -71,7 +71,7 @@ def first_sentences(
         ("About how many", (_how_many(policy, about),)),
         ("What an attacker can do", tuple(_attackers(policy, described.gate, plain, found))),
         ("What is left out", (_left_out(policy, about, levels),)),
-        ("Who answers for it", (_who(policy.responsible),)),
+        ("Who answers for it", (f"{_who(policy.responsible)} {_reviewer(policy)}",)),
     ]
 
 
@@ -130,6 +130,12 @@ def _left_out(policy: Policy, about: Counted, levels: Sequence[Level]) -> str:
 
 def _columns(names: Sequence[str]) -> str:
     return f"the column{'s' if len(names) > 1 else ''} {', '.join(names)}"
+
+
+def _reviewer(policy: Policy) -> str:
+    if policy.reviewed is None or not policy.is_reviewed:
+        return "No second person has reviewed the policy as it is."
+    return f"{policy.reviewed.who} has reviewed the policy, on {policy.reviewed.when}."
 
 
 def _who(responsible: Responsible | None) -> str:

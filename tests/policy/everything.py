@@ -61,4 +61,5 @@ EVERYTHING: dict[str, Any] = {
         "legal_basis": "§ 12",
         "contact": "desk 3",
     },
+    "reviewed": {"who": "Data office", "when": "2026-11-26", "digest": "0123456789abcdef"},
 }

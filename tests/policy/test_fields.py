@@ -97,8 +97,8 @@ def test_digests_are_what_they_were(name: str) -> None:
 
 
 RELEASED = {
-    "assets/releases/patients/defs.yaml": "1611fd6ecd81b86230dec0ed34a73d64a13bffb8acb2ad57c3d190f49827431b",
-    "assets/releases/visits/defs.yaml": "e206fb56da35f3842d7e07c237474aabb5cbd4d36322b7c7b24c96fbbd9a3395",
+    "assets/releases/patients/defs.yaml": "fd20d4e263fffad7f2da1b5d79fbfa5826adc1557b38ca86a2f6640e0e2ec973",
+    "assets/releases/visits/defs.yaml": "66ab437b489c1e06cf6731f8d9150aca7184934998316654d2cf953ab60de0e2",
 }
 
 

@@ -138,10 +138,10 @@ def _breaks_of_each_kind(contract: Contract) -> Iterator[tuple[pd.DataFrame, set
         now: dict[str, pd.Series] = {}
         expected: set[str] = set()
         for kind, columns in sorted(left.items(), key=lambda item: len(item[1])):
-            name = next((name for name in columns if name not in now), None)
-            if name is not None:
-                now[name] = left.pop(kind)[name]
-                expected.add(f"{name}: {kind}")
+            free = [name for name in columns if name not in now]
+            if free:
+                now[free[0]] = left.pop(kind)[free[0]]
+                expected.add(f"{free[0]}: {kind}")
         yield _table(now), expected
 
 

@@ -1,0 +1,69 @@
+"""What a second person confirms, and the warning of a policy that nobody has confirmed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from anon_pipeline import Policy
+from anon_pipeline.limits import accepted_risks
+from anon_pipeline.limits.review_questions import accepted_by_author, review_questions, treatments
+from anon_pipeline.limits.verdicts import Status
+from anon_pipeline.publish.whole_chain import anonymize
+from tests.reviewed_policies import BY_MISSING_REVIEW
+
+Small = Callable[..., Policy]
+
+
+@pytest.fixture
+def _as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(accepted_risks, "by_missing_review", BY_MISSING_REVIEW)
+
+
+def _by(policy: Policy) -> dict[str, Any]:
+    return {"reviewed": {"who": "Data office", "when": "2026-11-26", "digest": policy.review_digest}}
+
+
+@pytest.mark.usefixtures("_as_it_is")
+def test_a_release_warns_until_the_policy_is_reviewed_as_it_is(
+    small_policy: Small, small_people: Callable[..., pd.DataFrame]
+) -> None:
+    people, plain = small_people(), small_policy()
+
+    def verdict(policy: Policy) -> Any:
+        found = anonymize(policy, people).report.verdicts
+        return next((one for one in found if one.limit == "accepted.reviewed"), None)
+
+    assert verdict(plain).status is Status.WARNED
+    assert "nobody but the author" in verdict(plain).reason
+    assert verdict(small_policy(**_by(plain))) is None
+    changed = verdict(small_policy(gate={"linking_risk": 0.4}, **_by(plain)))
+    assert changed.status is Status.WARNED
+    assert "Data office has reviewed another state of the policy, on 2026-11-26" in changed.reason
+
+
+@pytest.mark.usefixtures("_as_it_is")
+def test_the_reviewer_accepts_all_else_that_the_author_accepts(small_policy: Small) -> None:
+    policy = small_policy(anonymize={"k": 2}, gate={"k": 2})
+    said = [*accepted_by_author(policy)]
+    assert any("a class may have 2 records" in one for one in said)
+    assert not any("review" in one for one in said)
+
+
+def test_each_column_is_treated_in_one_way(small_policy: Small) -> None:
+    policy = small_policy(columns={"person": {"role": "identifier", "action": "mask"}})
+    named = [name for _, names in treatments(policy) for name in names]
+    assert sorted(named) == sorted(policy.columns)
+
+
+def test_questions_name_the_columns_they_are_about(small_policy: Small) -> None:
+    asked = [*review_questions(small_policy())]
+    assert any("Insensitive (note)" in one for one in asked)
+    assert any("Sensitive (" in one and "illness" in one for one in asked)
+    assert any(one.startswith("Nobody has more than one record") for one in asked)
+    counted = small_policy(person="person", rows_per_person=2, deidentify={"key_env": "KEY"})
+    assert not any(one.startswith("Nobody has more than one record") for one in review_questions(counted))
+    assert all(one.endswith("?") for one in asked)
