@@ -23,24 +23,9 @@ _WORD, _NOT_APPLICABLE = re.compile(r"[^\W\d_]+"), re.compile(r"\bn\W?a\b", re.I
 _PLACEHOLDERS = frozenset(
     {
         *("and", "applicable", "be", "completed", "decided", "defined", "determined", "do", "done", "fill"),
-        *(
-            "fixme",
-            "foo",
-            "in",
-            "later",
-            "me",
-            "na",
-            "name",
-            "no",
-            "nobody",
-            "none",
-            "nothing",
-            "not",
-            "null",
-            "ok",
-        ),
-        *("one", "reason", "see", "tba", "tbc", "tbd", "test", "the", "to", "todo", "unknown", "who", "why"),
-        *("x", "xx", "xxx"),
+        *("fixme", "foo", "in", "later", "me", "na", "name", "no", "nobody", "none", "nothing", "not"),
+        *("null", "ok", "one", "reason", "see", "tba", "tbc", "tbd", "test", "the", "to", "todo"),
+        *("unknown", "who", "why", "x", "xx", "xxx"),
     }
 )
 """Words that say nothing of who answers for something, or why, if there are no others."""

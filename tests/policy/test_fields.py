@@ -77,7 +77,7 @@ DIGESTS = {
         "dee02b705bb36236d41e970c5923c4cd9820813a8068a3e7b5b076d138bb3495",
     ),
     "everything": (
-        EVERYTHING,
+        {**EVERYTHING, "reviewed": None},
         "45fae143f1f1728918031365edce61e974aff17d0e791565f426dafe7044bc3d",
         "f76f56166eacd2c238e9ce5436d8025762837fba2c229fca3d5ad5f60d2f5102",
     ),

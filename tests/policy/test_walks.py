@@ -89,6 +89,7 @@ def test_what_binds_and_what_is_public_of_a_whole_policy() -> None:
     }  # fmt: skip
     assert set(public_fields(policy)) <= {
         "name", "columns", "record_key", "anonymize", "perturb", "suppress", "gate",
+        "reviewed",
     }  # fmt: skip
 
 

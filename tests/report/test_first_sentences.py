@@ -44,10 +44,9 @@ def test_five_sentences(small_policy: Small, small_people: People, making: Makin
     )
     assert out.startswith(f"{240 - n} of 240 records")
     assert "the column person" in out
-    assert (
-        who
-        == "Health office, on this legal basis: § 12; questions go to desk 3. No second person has reviewed the policy as it is."
-    )
+    answers, review = who.split(" No ")
+    assert answers == "Health office, on this legal basis: § 12; questions go to desk 3."
+    assert review == "second person has reviewed the policy as it is."
 
 
 def test_people_are_counted_where_the_policy_says_whose_records_they_are(made: Any) -> None:
