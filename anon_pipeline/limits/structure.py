@@ -147,7 +147,7 @@ def _unknown_people(policy: Policy) -> Demanded:
     unsecret = len(policy.generalized) + len(policy.noisy) + len(policy.insensitive)
     if unsecret >= FEWEST_COLUMNS or {*policy.identifiers} - {said}:
         return {"": Advised(None)}
-    return {"": Advised(None, since=1)} if _combines(policy) else {}
+    return {"": Advised(None)} if _combines(policy) else {}
 
 
 def _combines(policy: Policy) -> bool:
