@@ -83,10 +83,11 @@ class Limit:
         """
         if self.published.missing:
             return COUNTED
-        if not self.judged.needs and self.judged.over_noise is None:
+        if not (self.judged.needs or self.judged.regards) and self.judged.over_noise is None:
             return FILE
         noise: tuple[Source, ...] = () if self.judged.over_noise is None else ("noise",)
-        return Number((*(_SOURCES[need] for need in self.judged.needs), *noise))
+        seen = (*self.judged.needs, *self.judged.regards)
+        return Number((*(_SOURCES[need] for need in seen), *noise))
 
     @property
     def recomputable(self) -> bool:

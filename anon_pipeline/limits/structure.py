@@ -174,7 +174,12 @@ REPEATED_PEOPLE = Limit(
         "dataset to say whose data this is, if the ledger has another dataset with the same columns.",
         only=_only_identifiers,
     ),
-    Judged(judge=_judge_repeated_people, bound=lambda wanted: None, needs=("originals",)),
+    Judged(
+        judge=_judge_repeated_people,
+        bound=lambda wanted: None,
+        needs=("originals",),
+        regards=("memory",),
+    ),
     demanded=_unknown_people,
     expectation="",
     advisable=True,
