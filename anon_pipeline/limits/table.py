@@ -20,6 +20,7 @@ from anon_pipeline.limits.class_values import (
     TOLD_SECRETS,
 )
 from anon_pipeline.limits.classes import HOMOGENEITY, L_DIVERSITY, SIMILARITY, SKEWNESS, T_CLOSENESS
+from anon_pipeline.limits.joint_values import JOINT_HOMOGENEITY
 from anon_pipeline.limits.known_columns import KNOWN_COLUMNS
 from anon_pipeline.limits.limit import Demand, Limit
 from anon_pipeline.limits.linking import (
@@ -93,6 +94,7 @@ _OWN = (
     HOMOGENEITY,
     NEAR_HOMOGENEITY,
     HIDDEN_HOMOGENEITY,
+    JOINT_HOMOGENEITY,
     SKEWNESS,
     SIMILARITY,
     PROSECUTOR_RISK,
