@@ -24,7 +24,8 @@ TOLD = 0.9
 Three bands of a column reveal 0.89 of it, four 0.94 ([ADR 68]).
 """
 
-_RECORDS = 200_000  # that are looked at; of more, whole classes are left out evenly
+RECORDS = 200_000
+"""Records that are looked at; of more, whole classes are left out evenly."""
 
 Integers = NDArray[np.int64]
 
@@ -55,7 +56,7 @@ def told_originals(
         By column, the released column that reveals most of it, if that is `TOLD` or more; for numbers that no
         single column reveals, all released columns of numbers, if they do so together.
     """
-    rows = _choose(classes)
+    rows = choose_records(classes)
     if not len(rows):
         return {}
     others = {name: _sorted_codes(frame[name].iloc[rows]) for name in policy.unchanged}
@@ -94,10 +95,14 @@ def _is_number(series: pd.Series) -> bool:
     return pd.api.types.is_numeric_dtype(series.dtype) and not pd.api.types.is_bool_dtype(series.dtype)
 
 
-def _choose(classes: Integers) -> Integers:
-    """Return the rows of the records in classes, or in every so many classes of a large table."""
+def choose_records(classes: Integers) -> Integers:
+    """Return the rows of the records in classes, or in every so many classes of more than `RECORDS`.
+
+    Args:
+        classes: (n,) class of each record; −1 for a suppressed one.
+    """
     inside = np.flatnonzero(classes >= 0)
-    step = -(-len(inside) // _RECORDS)
+    step = -(-len(inside) // RECORDS)
     return inside if step < 2 else inside[classes[inside] % step == 0]
 
 

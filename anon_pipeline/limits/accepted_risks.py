@@ -23,31 +23,22 @@ def accepted_risks(policy: Policy) -> Mapping[str, str]:
     Returns:
         Key of the policy → one sentence for people.
     """
-    return {key: said for _, found in _by_generation(policy) for key, said in found}
-
-
-def _by_generation(policy: Policy) -> Iterator[tuple[int, Iterator[tuple[str, str]]]]:
-    """Yield what is accepted with the generation of advice that names it first, see `limit.GENERATION`."""
-    first = chain(
-        _by_columns(policy),
-        _by_size(policy),
-        _by_noise(policy),
-        _by_linking(policy),
-        _by_classes(policy),
-        _by_acknowledgement(policy),
-        by_missing_review(policy),
-    )
-    yield 0, first
-    yield (
-        1,
+    return dict(
         chain(
+            _by_columns(policy),
+            _by_size(policy),
+            _by_noise(policy),
+            _by_linking(policy),
+            _by_classes(policy),
+            _by_acknowledgement(policy),
+            by_missing_review(policy),
             _by_judging(policy),
             _by_demanding_nothing(policy),
             _by_demanding_little(policy),
             _by_usefulness(policy),
-        ),
+            _by_delta(policy),
+        )
     )
-    yield 2, _by_delta(policy)
 
 
 def _by_columns(policy: Policy) -> Iterator[tuple[str, str]]:
@@ -234,7 +225,7 @@ def by_missing_review(policy: Policy) -> Iterator[tuple[str, str]]:
 
 
 def _demands(policy: Policy) -> Demanded:
-    return {key: Advised(said, since=since) for since, found in _by_generation(policy) for key, said in found}
+    return {key: Advised(said) for key, said in accepted_risks(policy).items()}
 
 
 def _judge_accepted(case: object, demand: Demand) -> Verdict:

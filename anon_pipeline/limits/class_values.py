@@ -179,7 +179,7 @@ TOLD_ORIGINALS = Limit(
         question="linkability",
     ),
     Judged(judge=_judge_told_originals, bound=lambda wanted: None, needs=("originals",)),
-    demanded=lambda policy: {"": Advised(None, since=1)} if policy.unchanged else {},
+    demanded=lambda policy: {"": Advised(None)} if policy.unchanged else {},
     advisable=True,
     expectation="",
     published=Published(valued=False),

@@ -27,18 +27,9 @@ class Advised:
     """What is demanded of a release that is published all the same, with a warning.
 
     wanted: as the policy would have it.
-    since: `GENERATION` of advice that has it first; a release of an earlier one verifies without it.
     """
 
     wanted: Any
-    since: int = 0
-
-
-GENERATION = 4
-"""Of advice: 1 since told_originals, rare_texts, repeated_noise, and accepted bounds that demand nothing;
-2 since `perturb.delta` is one of these; 3 since utility_clipped;
-4 since utility_error_of_spread, utility_excess, unconfident_records, outlying. Whoever removes the only
-verdict of a generation from a manifest is not noticed, so no advice begins one before a version is out."""
 
 
 _SOURCES: Mapping[Need, Source] = {
@@ -92,10 +83,11 @@ class Limit:
         """
         if self.published.missing:
             return COUNTED
-        if not self.judged.needs and self.judged.over_noise is None:
+        if not (self.judged.needs or self.judged.regards) and self.judged.over_noise is None:
             return FILE
         noise: tuple[Source, ...] = () if self.judged.over_noise is None else ("noise",)
-        return Number((*(_SOURCES[need] for need in self.judged.needs), *noise))
+        seen = (*self.judged.needs, *self.judged.regards)
+        return Number((*(_SOURCES[need] for need in seen), *noise))
 
     @property
     def recomputable(self) -> bool:
@@ -114,7 +106,7 @@ class Limit:
         demanded = _at_gate(policy, self.name) if self.demanded is None else self.demanded(policy)
         for of, wanted in demanded.items():
             if isinstance(wanted, Advised):
-                yield Demand(self, of, wanted.wanted, advised=True, since=wanted.since)
+                yield Demand(self, of, wanted.wanted, advised=True)
             else:
                 yield Demand(self, of, wanted)
 
@@ -134,14 +126,12 @@ class Demand:
     of: column or part that it is about; empty where it is about the whole release.
     wanted: as the policy has it.
     advised: whether a release beyond it is published, with a warning.
-    since: generation of advice that has it first, see `Advised`.
     """
 
     limit: Limit
     of: str
     wanted: Any
     advised: bool = False
-    since: int = 0
 
     @property
     def name(self) -> str:

@@ -21,12 +21,12 @@ def _without_confidence(policy: Policy) -> Demanded:
     confidence = policy.suppress.confidence
     if not policy.perturbed or (confidence is not None and confidence >= usual.CONFIDENCE):
         return {}
-    return {"": Advised(0, since=4)}
+    return {"": Advised(0)}
 
 
 def _sensitive_numbers(policy: Policy) -> Demanded:
     """Advise on sensitive numbers; of insensitive ones `rare_values` already counts every rare value."""
-    return {name: Advised(0, since=4) for name in sorted({*policy.numeric} & policy.sensitive.keys())}
+    return {name: Advised(0) for name in sorted({*policy.numeric} & policy.sensitive.keys())}
 
 
 UNCONFIDENT_RECORDS = Limit(

@@ -37,7 +37,7 @@ def _sticky(policy: Policy) -> Demanded:
 
 def _fresh(policy: Policy) -> Demanded:
     fresh = policy.perturb is not None and policy.perturb.republish == "fresh"
-    return {"": Advised(None, since=1)} if fresh else {}
+    return {"": Advised(None)} if fresh else {}
 
 
 def _judge_repeated_noise(case: Case, demand: Demand) -> Verdict:

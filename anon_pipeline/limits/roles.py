@@ -75,7 +75,7 @@ def _rare(policy: Policy) -> Demanded:
 def _texts(policy: Policy) -> Demanded:
     """Advise on sensitive columns of texts without an order; numbers are looked at when they are measured."""
     named = (name for name, column in policy.sensitive.items() if column.distance != "ordered")
-    return {name: Advised(usual.RARE_TEXTS, since=1) for name in sorted(named)}
+    return {name: Advised(usual.RARE_TEXTS) for name in sorted(named)}
 
 
 RELEASED_IDENTIFIERS = Limit(

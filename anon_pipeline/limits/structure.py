@@ -147,7 +147,7 @@ def _unknown_people(policy: Policy) -> Demanded:
     unsecret = len(policy.generalized) + len(policy.noisy) + len(policy.insensitive)
     if unsecret >= FEWEST_COLUMNS or {*policy.identifiers} - {said}:
         return {"": Advised(None)}
-    return {"": Advised(None, since=1)} if _combines(policy) else {}
+    return {"": Advised(None)} if _combines(policy) else {}
 
 
 def _combines(policy: Policy) -> bool:
@@ -174,7 +174,12 @@ REPEATED_PEOPLE = Limit(
         "dataset to say whose data this is, if the ledger has another dataset with the same columns.",
         only=_only_identifiers,
     ),
-    Judged(judge=_judge_repeated_people, bound=lambda wanted: None, needs=("originals",)),
+    Judged(
+        judge=_judge_repeated_people,
+        bound=lambda wanted: None,
+        needs=("originals",),
+        regards=("memory",),
+    ),
     demanded=_unknown_people,
     expectation="",
     advisable=True,

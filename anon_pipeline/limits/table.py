@@ -20,8 +20,9 @@ from anon_pipeline.limits.class_values import (
     TOLD_SECRETS,
 )
 from anon_pipeline.limits.classes import HOMOGENEITY, L_DIVERSITY, SIMILARITY, SKEWNESS, T_CLOSENESS
+from anon_pipeline.limits.joint_values import JOINT_HOMOGENEITY
 from anon_pipeline.limits.known_columns import KNOWN_COLUMNS
-from anon_pipeline.limits.limit import GENERATION, Demand, Limit
+from anon_pipeline.limits.limit import Demand, Limit
 from anon_pipeline.limits.linking import (
     ASSIGNMENT_RISK,
     ATTACKER_SUCCESS,
@@ -93,6 +94,7 @@ _OWN = (
     HOMOGENEITY,
     NEAR_HOMOGENEITY,
     HIDDEN_HOMOGENEITY,
+    JOINT_HOMOGENEITY,
     SKEWNESS,
     SIMILARITY,
     PROSECUTOR_RISK,
@@ -158,13 +160,9 @@ def demands(policy: Policy) -> Iterator[Demand]:
         yield from limit.demands(policy)
 
 
-def limits_of(policy: Policy, *, until: int = GENERATION) -> list[str]:
-    """Name the limits of a policy in the order in which the gate judges them.
-
-    Args:
-        until: generation of advice, see `limit.Advised`; later advice is left out.
-    """
-    return [demand.name for demand in demands(policy) if demand.since <= until]
+def limits_of(policy: Policy) -> list[str]:
+    """Name the limits of a policy in the order in which the gate judges them."""
+    return [demand.name for demand in demands(policy)]
 
 
 def names_where(holds: Callable[[Limit], bool]) -> tuple[str, ...]:

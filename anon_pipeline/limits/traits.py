@@ -64,6 +64,7 @@ class Judged:
     sense_of: the same, where it depends on what the policy demands; None: it does not.
     tolerance: what floats are given, as a share of the bound where that is above 1.
     needs: what it cannot be measured without; then it stays unmeasured, and the release is not published.
+    regards: what else it looks at where it is there, and is judged without where it is not.
     people: whether it counts people where the policy says who they are; it then needs the originals, and its
         value is not published.
     judges_records: whether it judges a file alone by records all the same, where people are counted.
@@ -80,6 +81,7 @@ class Judged:
     sense_of: Callable[[Any], str] | None = None
     tolerance: float = 0.0
     needs: tuple[Need, ...] = ()
+    regards: tuple[Need, ...] = ()
     people: bool = False
     judges_records: bool = False
     over_noise: Callable[[Case, Demand], Expectation] | None = None

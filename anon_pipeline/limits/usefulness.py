@@ -58,24 +58,19 @@ def _errors(policy: Policy) -> Demanded:
 
 def _spread_errors(policy: Policy) -> Demanded:
     own: Mapping[str, float] = policy.gate.utility.error_of_spread
-    return {
-        name: own[name] if name in own else Advised(SPREAD_ERROR, since=4)
-        for name in sorted(policy.perturbed)
-    }
+    return {name: own[name] if name in own else Advised(SPREAD_ERROR) for name in sorted(policy.perturbed)}
 
 
 def _excess(policy: Policy) -> Demanded:
     if policy.rows_per_person is None:
         return {}
     own = policy.gate.utility.excess
-    return {"": Advised(EXCESS, since=4) if own is None else own}
+    return {"": Advised(EXCESS) if own is None else own}
 
 
 def _share_demands(policy: Policy) -> Demanded:
     own: Mapping[str, float] = policy.gate.utility.clipped
-    return {
-        name: own[name] if name in own else Advised(CLIPPED_SHARE, since=3) for name in policy.public_bounds
-    }
+    return {name: own[name] if name in own else Advised(CLIPPED_SHARE) for name in policy.public_bounds}
 
 
 def _clipped_share(case: Case, demand: Demand) -> float:

@@ -128,14 +128,27 @@ def likelier_share(
     common = np.flatnonzero((2 * counts >= total) & (counts <= COMMON * total))
     beyond, variance = 0.0, 0.0
     for value in common:
-        odds = ODDS * counts[value] / (total - counts[value])
-        least = np.ceil(np.maximum(share * sizes, (odds * (sizes + 0.5) - 0.5) / (1 + odds)) - 1e-9)
+        least = np.maximum(np.ceil(share * sizes - 1e-9), least_of_common(sizes, counts[value] / total))
         sure = np.bincount(rows[rows[:, 1] == value, 0], minlength=m) >= least
         if sure.any():
             chance = _chance_of(least, sizes, counts[value] / total)
             beyond += float(sizes[sure].sum() - sizes @ chance)
             variance += float((sizes.astype(np.float64) ** 2) @ (chance * (1 - chance)))
     return beyond / float(sizes.sum()) if beyond > 3 * math.sqrt(variance) else 0.0
+
+
+def least_of_common(sizes: NDArray[np.integer], shares: NDArray[np.floating] | float) -> NDArray[np.float64]:
+    """Return how many of a class must have a common value for its odds there to be `ODDS` times as large.
+
+    Args:
+        sizes: (m,) of the classes.
+        shares: of all records that have the value, below 1; of one value, or (m,).
+
+    >>> least_of_common(np.array([3, 10]), 0.5).tolist()  # of three it cannot be
+    [4.0, 10.0]
+    """
+    odds = ODDS * shares / (1 - np.asarray(shares, np.float64))
+    return np.ceil((odds * (sizes + 0.5) - 0.5) / (1 + odds) - 1e-9)
 
 
 def _chance_of(least: NDArray[np.float64], sizes: NDArray[np.int64], chance: float) -> NDArray[np.float64]:

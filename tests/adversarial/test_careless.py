@@ -133,7 +133,16 @@ def with_what_tells_others(frame: pd.DataFrame) -> pd.DataFrame:
         shoe=(frame["height"] / 4 + random.normal(0, 2.2, n)).round(),
         pay=pay,
         bonus=bonus,
+        building=building_of(frame["diagnosis"]),
         total=pay + bonus,
+    )
+
+
+def building_of(illnesses: pd.Series) -> pd.Series:
+    """Return where people are treated: gout alone in one of six buildings, what else there is in any."""
+    random = np.random.default_rng(18)
+    return pd.Series(
+        np.where(illnesses == "gout", "R", random.choice(list("ABCDE"), len(illnesses))), illnesses.index
     )
 
 

@@ -109,7 +109,7 @@ def test_of_a_large_table_whole_classes_are_looked_at(
     frame = table(3000).assign(income=lambda f: f["height"])
     classes = np.repeat(np.arange(30), 100)
     other = frame.assign(income=frame["income"].where(classes % 3 != 0, 0))  # not those that are looked at
-    monkeypatch.setattr(module, "_RECORDS", 1000)
+    monkeypatch.setattr(module, "RECORDS", 1000)
     assert found(small_policy(), frame, classes) == {"height": "income"}
     assert found(small_policy(), other, classes) == {}
 

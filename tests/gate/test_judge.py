@@ -101,7 +101,8 @@ def test_only_what_the_policy_sets_is_judged_and_k_always(small_policy: Small) -
     usual = ["rare_values.note", "rare_texts.illness", "outlying.income", "linking_risk"]
     usual += ["homogeneity.illness", "homogeneity.income"]
     near = [f"near_homogeneity.{name}" for name in ("illness", "income", "note")]
-    told = [*near, "hidden_homogeneity.height", "repeated_noise"]
+    joint = ["joint_homogeneity.illness", "joint_homogeneity.income"]
+    told = [*near, "hidden_homogeneity.height", *joint, "repeated_noise"]
     assert list(verdicts(report)) == [*always, *usual, *told, *KNOWN, *USEFULNESS, "repeated_people"]
     assert next(v for v in report.verdicts if v.limit == "k").bound == 3  # anonymize.k
 
@@ -236,6 +237,7 @@ def test_a_file_alone_says_what_it_could_not_measure(small_policy: Small) -> Non
         "homogeneity.income",
         "spellings.illness",
         *(f"near_homogeneity.{name}" for name in ("illness", "income", "note")),
+        *(f"joint_homogeneity.{name}" for name in ("illness", "income")),
         "utility_fully_generalized",
     }
     assert {name for name, status in states.items() if status is Status.UNMEASURED} == {

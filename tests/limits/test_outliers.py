@@ -11,7 +11,6 @@ import pytest
 
 from anon_pipeline import anonymize
 from anon_pipeline.gate import GateReport
-from anon_pipeline.limits.limit import GENERATION
 from anon_pipeline.limits.table import advice_on, demands, limits_of
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy import Policy
@@ -21,9 +20,9 @@ People = Callable[..., pd.DataFrame]
 OPEN: dict[str, Any] = {"suppress": {"confidence": None}, "perturb": {"epsilon": 8}}
 
 
-def asked(policy: Policy, *, until: int = GENERATION) -> list[str]:
+def asked(policy: Policy) -> list[str]:
     names = ("unconfident_records", "outlying")
-    return [name for name in limits_of(policy, until=until) if name.partition(".")[0] in names]
+    return [name for name in limits_of(policy) if name.partition(".")[0] in names]
 
 
 def found(report: GateReport, name: str) -> Verdict:
@@ -45,8 +44,7 @@ def test_noise_without_confidence_and_sensitive_numbers_are_asked(small_policy: 
     assert [demand.advised for demand in advised] == [True, True]
 
 
-def test_releases_of_before_verify_without_it(small_policy: Small) -> None:
-    assert asked(small_policy(**OPEN), until=3) == []
+def test_a_low_confidence_is_asked(small_policy: Small) -> None:
     low = small_policy(suppress={"confidence": 0.98})
     assert asked(low) == ["outlying.income", "unconfident_records"]
 

@@ -130,10 +130,9 @@ def test_the_share_is_of_the_records_that_a_person_may_have(
     assert facts["clipped"] == {"income": 0.5}  # 0.75 of all records
 
 
-def test_releases_of_before_verify_without_it_and_digests_stay(small_policy: Small) -> None:
+def test_it_is_asked_and_digests_stay(small_policy: Small) -> None:
     policy = small_policy(**TOP)
     assert "utility_clipped.income" in limits_of(policy)
-    assert "utility_clipped.income" not in limits_of(policy, until=2)
     assert "clipped" not in policy.model_dump()["gate"]["utility"]
 
 
@@ -183,10 +182,9 @@ def test_records_beyond_rows_per_person_warn(
         _ = anonymize(small_policy(rows_per_person=1, gate=wanted, **PEOPLE), people).frame
 
 
-def test_the_newest_measures_are_asked_of_no_release_of_before(small_policy: Small) -> None:
+def test_the_newest_measures_are_asked_and_change_no_digest(small_policy: Small) -> None:
     policy = small_policy(rows_per_person=1, **PEOPLE)
     new = {"utility_error_of_spread.height", "utility_excess"}
     assert new <= {*limits_of(policy)}
-    assert not new & {*limits_of(policy, until=3)}
     assert not {"error_of_spread", "excess"} & policy.model_dump()["gate"]["utility"].keys()
     assert "utility_excess" not in limits_of(small_policy())

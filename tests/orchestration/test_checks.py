@@ -35,6 +35,8 @@ def test_every_check_is_blocking_and_there_is_one_per_limit(small_policy: Callab
         "published:hidden_homogeneity_height",
         "published:homogeneity_illness",
         "published:homogeneity_income",
+        "published:joint_homogeneity_illness",
+        "published:joint_homogeneity_income",
         "published:k",
         "published:known_columns_illness",
         "published:known_columns_illness___income___note",

@@ -65,6 +65,12 @@ _REFUSED = Number(
     Audience.OPERATOR,
     "the operator must find and correct them; nothing of that input is published",
 )
+_SAID = Number(
+    tuple(dict.fromkeys(of for limit in LIMITS if not limit.published.valued for of in limit.number.of)),
+    Audience.OPERATOR,
+    "the operator must know which columns to change. It names columns and what is wrong with them, and "
+    "numbers of the limit's bound; of the ledger, that it has another dataset with the same columns",
+)
 _SLOW = Number(
     ("originals",),
     Audience.OPERATOR,
@@ -93,7 +99,7 @@ METADATA: Mapping[str, Number] = {
     "value": FILE,
     "limit": POLICY,
     "sense": POLICY,
-    "reason": _REFUSED,
+    "reason": _SAID,
     "measured": RUN,
     "data_digest": FILE,
     "policy_digest": POLICY,

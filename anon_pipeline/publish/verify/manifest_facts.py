@@ -55,7 +55,7 @@ def broken_gate(
         problems.append("it has not passed the release")
     if len(set(names)) != len(names) or tuple(names[: len(rules.always)]) != rules.always:
         problems.append(f"it must judge each limit once, and always {', '.join(rules.always)}")
-    elif policy is not None and names not in rules.limits(policy):
+    elif policy is not None and names != rules.limits(policy):
         problems.append("it must judge the policy's limits, all of them and no others, in their order")
     elif rules.names_tables and policy is not None and _misses_population(gate, policy):
         problems.append("it must name the population by its digest where the policy does, and only there")

@@ -12,7 +12,7 @@ import pandas as pd
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.gate import Verdict, limits_of
 from anon_pipeline.limits.contradiction import published_contradiction
-from anon_pipeline.limits.limit import GENERATION, Limit
+from anon_pipeline.limits.limit import Limit
 from anon_pipeline.limits.table import names_where
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.manifest.guarantee import guarantee
@@ -32,7 +32,7 @@ class Rules:
     shape: lists the places that lack, are unknown, or hold another kind of value.
     digest: that the version gives to a policy.
     guarantee: its words for what a policy promises.
-    limits: the lists of limits of which it judges one by a policy, in their order; the last is today's.
+    limits: that it judges by a policy, in their order.
     facts: lists what no stage writes so, of facts whose shape is right.
     origin: lists what speaks against the facts being made by a policy and its hierarchy tables.
     decided: yields the facts that a policy alone decides.
@@ -51,7 +51,7 @@ class Rules:
     shape: Callable[[Mapping[str, Any]], list[str]]
     digest: Callable[[Policy], str]
     guarantee: Callable[[Policy], list[str]]
-    limits: Callable[[Policy], list[list[str]]]
+    limits: Callable[[Policy], list[str]]
     facts: Callable[[Policy, Facts], list[str]]
     origin: Callable[[Policy, Facts, Path], list[str]]
     decided: Callable[[Policy], Iterable[tuple[str, ...]]]
@@ -78,7 +78,7 @@ RULES_2 = Rules(
     shape=broken_shape,
     digest=lambda policy: policy.digest,
     guarantee=guarantee,
-    limits=lambda policy: [limits_of(policy, until=since) for since in range(GENERATION + 1)],
+    limits=limits_of,
     facts=_unwritten,
     origin=lambda policy, facts, folder: broken_origin(policy, facts, hierarchies=None),
     decided=decided_facts,

@@ -167,7 +167,7 @@ RULES_1 = Rules(
     shape=_shape,
     digest=digest_1,
     guarantee=guarantee,
-    limits=lambda policy: [_limits(policy)],
+    limits=_limits,
     facts=lambda policy, facts: broken_facts_1(policy, facts, making=making_1(policy)),
     origin=_origin,
     decided=decided_1,

@@ -13,12 +13,16 @@ from typing import Any
 import pandas as pd
 
 from anon_pipeline.base.audience import FILE, POLICY, Audience, Number
-from anon_pipeline.limits.table import LIMITS
+from anon_pipeline.gate import evaluate
+from anon_pipeline.limits.table import LIMITS, limit_of
+from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.publish.manifest.numbers import MANIFEST, METADATA, all_numbers
 from anon_pipeline.publish.whole_chain import make_release
 from anon_pipeline.stages.facts.audience import fact_numbers
+from anon_pipeline.stages.pipeline import run
+from anon_pipeline.stages.private import Means
 
 SECURITY = Path(__file__).resolve().parents[3] / "SECURITY.md"
 BEGIN, END = "<!-- numbers: begin -->\n", "<!-- numbers: end -->\n"
@@ -47,9 +51,28 @@ def test_the_table_stands_in_security_md() -> None:
 
 def test_a_value_is_published_if_and_only_if_the_file_tells_it() -> None:
     for limit in LIMITS:
-        alone = limit.judged.needs == () and limit.judged.over_noise is None
+        seen = (*limit.judged.needs, *limit.judged.regards)
+        alone = seen == () and limit.judged.over_noise is None
         assert limit.recomputable == (alone or limit.published.missing), limit.name
         assert (limit.number == FILE) == (alone and not limit.published.missing), limit.name
+
+
+def test_what_looks_at_the_ledger_is_declared_to_be_computed_from_it(
+    small_policy: Callable[..., Policy], small_people: Callable[..., pd.DataFrame], tmp_path: Path
+) -> None:
+    """Whether the ledger has another dataset changes what is said of `repeated_people`, of nothing else."""
+    policy = small_policy()
+    chain = run(policy, small_people(), Means(tmp_path, None, seeded_entropy(0)))
+    table, facts = chain.suppressed.frame, chain.suppressed.facts
+    report, others = (
+        evaluate(table, policy, facts, originals=chain.k_anonymized.frame, elsewhere=elsewhere)
+        for elsewhere in (False, True)
+    )
+    pairs = zip(report.verdicts, others.verdicts, strict=True)
+    changed = {one.limit for one, other in pairs if one != other}
+    assert changed == {"repeated_people"}
+    assert limit_of("repeated_people").number.of == ("originals", "history")
+    assert METADATA["reason"].of == ("policy", "released file", "originals", "history")
 
 
 def leaves(value: Any, at: str = "") -> Iterator[tuple[str, Any]]:

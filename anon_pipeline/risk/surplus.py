@@ -1,0 +1,202 @@
+"""Groups of records that make a value nearly certain, and how many more of them there are than by chance.
+
+Small groups have one value by chance, so what is expected of groups of these sizes is subtracted, when the
+values are dealt anew to the records of each stratum.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_pipeline.base.classes import pack_columns
+from anon_pipeline.base.order import rank_values
+from anon_pipeline.risk.certainty import COMMON, least_of_common
+
+DEVIATIONS = 4
+"""Standard deviations by which the records in such groups must exceed what is expected by chance."""
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Counts:
+    """Who is counted, in groups and in strata.
+
+    stratum: (b,) of each group. sizes: (b,) of the groups. strata: (s,) sizes.
+    held: values, groups and counts, (h,) each, of the values that somebody in a group has.
+    owned: values, strata and counts, (o,) each, of the values that somebody in a stratum has.
+    shares: (v,) of all, who have each value.
+    """
+
+    stratum: Integers
+    sizes: Integers
+    strata: Integers
+    held: tuple[Integers, Integers, Integers] = field(repr=False)
+    owned: tuple[Integers, Integers, Integers] = field(repr=False)
+    shares: NDArray[np.float64] = field(repr=False)
+
+
+def surplus_share(
+    values: NDArray[np.integer],
+    groups: NDArray[np.integer],
+    strata: NDArray[np.integer],
+    *,
+    most: float,
+    gain: float,
+    people: NDArray[np.integer] | None = None,
+) -> float:
+    """Return the share of the records in groups that make a value nearly certain, beyond chance.
+
+    A group makes a value nearly certain if ``most`` of its records have it, and it is ``gain`` times as
+    frequent there as in all records; or, if half to `certainty.COMMON` of all records have it, its odds are
+    `certainty.ODDS` times as large. By chance the records of a stratum are dealt to groups of the same sizes,
+    so that a value's count in a group is hypergeometric. Nothing is said unless the records in such groups
+    exceed their expected number by `DEVIATIONS` standard deviations.
+
+    Args:
+        values: (r,) codes, 0 or more.
+        groups: (r,) within each stratum, 0 or more: records of different strata are in different groups.
+        strata: (r,) 0 or more; all equal: groups of the whole table.
+        most: above 1/2, so that a group has one such value at most.
+        people: (r,) whose record it is: people are then counted, in each group that has a record of theirs.
+            Somebody may have several values. By chance all values of a person are dealt together.
+    Returns:
+        In [0, 1]. Of a group of one, everything is due to chance.
+    Source:
+        [methods 8.4].
+
+    >>> illness, building = np.arange(240) % 4, np.arange(240) % 4 // 2
+    >>> surplus_share(illness, building, np.zeros(240, int), most=0.9, gain=2)
+    0.0
+    >>> round(surplus_share(illness, illness, np.zeros(240, int), most=0.9, gain=2), 6)
+    1.0
+    """
+    if not len(values):
+        return 0.0
+    codes, own_groups, own_strata = (np.asarray(one, np.int64) for one in (values, groups, strata))
+    counted = _count(codes, own_groups, own_strata, people)
+    own, group, holders = counted.held
+    sure = np.zeros(len(counted.sizes), np.bool_)
+    sure[group[holders >= _least(counted.sizes[group], counted.shares[own], most, gain)]] = True
+    chance = _chances(counted, most, gain)
+    weights = counted.sizes.astype(np.float64)
+    beyond = float(weights @ (sure - chance))
+    deviation = math.sqrt(float(weights**2 @ (chance * (1 - chance))))
+    return beyond / float(weights.sum()) if beyond > DEVIATIONS * deviation else 0.0
+
+
+def _least(
+    sizes: NDArray[np.int64], shares: NDArray[np.float64], most: float, gain: float
+) -> NDArray[np.float64]:
+    """Return how many of a group must have a value of these shares for it to be nearly certain, (x,)."""
+    certain = np.ceil(most * sizes - 1e-9)
+    rare = np.maximum(certain, np.floor(gain * shares * sizes + 1e-9) + 1)
+    common = (shares >= 1 / gain) & (shares <= COMMON)
+    found = np.where(shares > COMMON, np.inf, rare)
+    found[common] = np.maximum(certain[common], least_of_common(sizes[common], shares[common]))
+    return np.where(found > sizes, np.inf, found)
+
+
+def _count(
+    values: Integers, groups: Integers, strata: Integers, people: NDArray[np.integer] | None
+) -> _Counts:
+    strata = rank_values(strata, int(strata.max()) + 1)[0]
+    cells = rank_values(*pack_columns((strata, groups)))[0]
+    stratum = np.zeros(int(cells.max()) + 1, np.int64)
+    stratum[cells] = strata
+    sizes, totals = (_members(labels, people) for labels in (cells, strata))
+    everybody, everywhere = _holders(values, np.zeros_like(values), people), len(values)
+    if people is not None:
+        everywhere = len(np.unique(people))
+    shares = np.zeros(int(values.max()) + 1)
+    shares[everybody[0]] = everybody[2] / everywhere
+    held, owned = (_holders(values, labels, people) for labels in (cells, strata))
+    return _Counts(stratum, sizes, totals, held, owned, shares)
+
+
+def _members(labels: Integers, people: NDArray[np.integer] | None) -> Integers:
+    if people is not None:
+        labels = _once((labels, people.astype(np.int64)))[0]
+    return np.bincount(labels)
+
+
+def _holders(
+    values: Integers, labels: Integers, people: NDArray[np.integer] | None
+) -> tuple[Integers, Integers, Integers]:
+    """Return the values that each label has, the labels, and how many of its members have them, (h,) each."""
+    if people is not None:
+        values, labels, _ = _once((values, labels, people.astype(np.int64)))
+    keys, space = pack_columns((labels, values))
+    ranks, different = rank_values(keys, space)
+    first = np.zeros(different, np.int64)
+    first[ranks] = np.arange(len(ranks))
+    return values[first], labels[first], np.bincount(ranks)
+
+
+def _once(columns: tuple[Integers, ...]) -> tuple[Integers, ...]:
+    """Return the different rows of some columns."""
+    ranks, different = rank_values(*pack_columns(columns))
+    first = np.zeros(different, np.int64)
+    first[ranks] = np.arange(len(ranks))
+    return tuple(column[first] for column in columns)
+
+
+def _chances(counted: _Counts, most: float, gain: float) -> NDArray[np.float64]:
+    """Return the chance that each group makes a value nearly certain, (b,).
+
+    Groups of one size in one stratum have the same chance, and only values that enough of the stratum have
+    add to it.
+    """
+    width = int(counted.strata.max()) + 1
+    kinds, of_kind = np.unique(counted.stratum * width + counted.sizes, return_inverse=True)
+    stratum, sizes = np.divmod(kinds, width)
+    values, owner, owners = counted.owned
+    order = np.argsort(owner * width + (width - 1 - owners), kind="stable")
+    keys = (owner * width + (width - 1 - owners))[order]
+    first = np.searchsorted(keys, stratum * width)
+    enough = np.searchsorted(
+        keys, stratum * width + width - 1 - np.ceil(most * sizes - 1e-9).astype(np.int64), "right"
+    )
+    each = np.maximum(enough - first, 0)
+    kind = np.repeat(np.arange(len(kinds)), each)
+    place = order[np.repeat(first, each) + np.arange(len(kind)) - np.repeat(np.cumsum(each) - each, each)]
+    least = _least(sizes[kind], counted.shares[values[place]], most, gain)
+    possible = least <= owners[place]
+    kind, place, least = kind[possible], place[possible], least[possible].astype(np.int64)
+    tails = hypergeometric_tails(counted.strata[stratum[kind]], owners[place], sizes[kind], least)
+    return np.minimum(np.bincount(kind, tails, minlength=len(kinds)), 1.0)[of_kind]
+
+
+def hypergeometric_tails(
+    population: Integers, marked: Integers, drawn: Integers, least: Integers
+) -> NDArray[np.float64]:
+    """Return the chance that at least so many of those drawn are marked, (x,).
+
+    Args:
+        population: (x,) of whom ``marked``, (x,), are marked.
+        drawn: (x,) how many of them are drawn without replacement.
+        least: (x,) not above ``drawn`` and ``marked``.
+
+    >>> hypergeometric_tails(*(np.array([n]) for n in (10, 4, 2, 2))).round(4).tolist()  # 4/10 · 3/9
+    [0.1333]
+    """
+    if not len(population):
+        return np.zeros(0)
+    highest = np.minimum(drawn, marked)
+    terms = highest - least + 1
+    row = np.repeat(np.arange(len(terms)), terms)
+    found = least[row] + np.arange(len(row)) - np.repeat(np.cumsum(terms) - terms, terms)
+    logs = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, int(population.max()) + 1)))))
+
+    def choose(n: Integers, k: Integers) -> NDArray[np.float64]:
+        inside = (k >= 0) & (k <= n)
+        k = np.where(inside, k, 0)
+        return np.where(inside, logs[n] - logs[k] - logs[n - k], -np.inf)
+
+    n, c, g = population[row], marked[row], drawn[row]
+    chances = np.exp(choose(c, found) + choose(n - c, g - found) - choose(n, g))
+    return np.minimum(np.bincount(row, chances, minlength=len(terms)), 1.0)

@@ -1,0 +1,83 @@
+"""What a class and an insensitive column reveal together: by hand, of numbers, of people, of large tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anon_pipeline.evidence import told_originals
+from anon_pipeline.evidence.evidence import Evidence, Originals, value_classes
+from anon_pipeline.evidence.homogeneous_values import rank_values
+from anon_pipeline.evidence.joint_homogeneity import first_cells, joint_homogeneity
+
+N = 400
+
+
+def evidence(classes: Sequence[int], people: Sequence[int] | None = None, **columns: object) -> Evidence:
+    frame = pd.DataFrame(columns)
+    found = value_classes(pd.DataFrame({"class": classes}), ["class"])
+    rows = np.arange(len(frame))
+    behind = Originals(frame, found.labels, rows, np.empty((len(frame), 0)), np.array(people or rows))
+    return Evidence(frame, found, None if people is None else behind, hierarchies=None)  # type: ignore[arg-type]
+
+
+def test_a_building_of_one_illness_is_found_and_a_ward_of_all_is_not() -> None:
+    """A quarter of each class of 20 has gout; building R holds these, and building S the others."""
+    illness = np.tile(["gout", "flu", "asthma", "none"], N // 4)
+    found = joint_homogeneity(
+        evidence(
+            [i // 20 for i in range(N)],
+            illness=illness,
+            building=np.where(illness == "gout", "R", "S"),
+            ward=np.tile(["a", "b", "c", "d", "e"], N // 5),
+            missing=np.where(illness == "gout", None, "x"),
+        ),
+        "illness",
+        ["building", "missing", "ward"],
+    )
+    assert found == {
+        "building": pytest.approx(0.25, abs=1e-3),
+        "missing": pytest.approx(0.25, abs=1e-3),  # a gap is information, too
+        "ward": 0.0,
+    }
+
+
+def test_nearly_equal_numbers_count_as_equal() -> None:
+    """Pay of 52,000 to 52,400 in one building, of 20,000 to 120,000 in the others."""
+    random, one = np.random.default_rng(0), np.arange(N) % 5 == 0
+    pay = np.where(one, 52_000 + random.integers(0, 5, N) * 100, random.integers(200, 1200, N) * 100)
+    columns = {"pay": pay, "building": np.where(one, "R", "S")}
+    found = joint_homogeneity(evidence([i // 20 for i in range(N)], **columns), "pay", ["building"])
+    assert found["building"] == pytest.approx(0.2, abs=0.01)
+
+
+def test_people_count_once() -> None:
+    """Forty people with ten records each: as records each person's ward would reveal the illness."""
+    whose = np.arange(N) // 10
+    columns = {"illness": whose % 4, "ward": whose}
+    counted = evidence([0] * N, [*map(int, whose)], **columns)
+    assert joint_homogeneity(counted, "illness", ["ward"]) == {"ward": 0.0}
+    assert joint_homogeneity(evidence([0] * N, **columns), "illness", ["ward"])["ward"] > 0.9
+
+
+def test_of_a_large_table_whole_classes_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(told_originals, "RECORDS", N // 2)
+    illness = np.tile(["gout", "flu", "asthma", "none"], N // 4)
+    building = np.where(illness == "gout", "R", "S")
+    made = evidence([i // 20 for i in range(N)], illness=illness, building=building)
+    assert joint_homogeneity(made, "illness", ["building"])["building"] == pytest.approx(0.25, abs=1e-3)
+
+
+@given(st.lists(st.one_of(st.none(), st.integers(-50, 50)), min_size=1, max_size=60))
+def test_cells_hold_nearly_equal_values_and_are_in_order(numbers: list[int | None]) -> None:
+    found = rank_values(pd.Series(pd.array(numbers, dtype="Float64")))
+    cells = first_cells(found)
+    assert (np.diff(cells) >= 0).all() and (np.diff(cells) <= 1).all()
+    for cell in np.unique(cells):
+        inside = np.flatnonzero(cells == cell)
+        assert found.reach[inside[0]] >= inside[-1] + 1  # all as near as the first one reaches

@@ -1,0 +1,171 @@
+"""Groups that make a value nearly certain: by hand, against loops, and against values dealt anew."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import hypergeom
+
+from anon_pipeline.risk import surplus
+from anon_pipeline.risk.certainty import COMMON, ODDS
+from anon_pipeline.risk.surplus import hypergeometric_tails, surplus_share
+
+_ROWS = st.lists(
+    st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0, 2), st.integers(0, 9)),
+    min_size=1,
+    max_size=60,
+)
+
+
+def needed(size: int, share: float, most: float, gain: float) -> float:
+    """Return how many of a group must have a value."""
+    if share > COMMON:
+        return math.inf
+    certain = math.ceil(most * size - 1e-9)
+    if share < 1 / gain:
+        return max(certain, math.floor(gain * share * size + 1e-9) + 1)
+    odds = ODDS * share / (1 - share)
+    return max(certain, math.ceil((odds * (size + 0.5) - 0.5) / (1 + odds) - 1e-9))
+
+
+def slow(rows: Sequence[tuple[int, int, int, int]], most: float, gain: float, deviations: float) -> float:
+    """Look at each group, with the chance of each value of its stratum; rows: value, group, stratum, who."""
+    everybody = {whose for *_, whose in rows}
+    share = {value: len({row[3] for row in rows if row[0] == value}) / len(everybody) for value, *_ in rows}
+    beyond = variance = total = 0.0
+    for group in {row[1:3] for row in rows}:
+        inside = [row for row in rows if row[1:3] == group]
+        stratum = [row for row in rows if row[2] == group[1]]
+        size, whole = len({row[3] for row in inside}), len({row[3] for row in stratum})
+        sure, chance = False, 0.0
+        for value in {row[0] for row in stratum}:
+            least = needed(size, share[value], most, gain)
+            sure |= len({row[3] for row in inside if row[0] == value}) >= least
+            owners = len({row[3] for row in stratum if row[0] == value})
+            chance += float(hypergeom.sf(least - 1, whole, owners, size)) if least <= size else 0.0
+        chance = min(chance, 1.0)
+        beyond += size * (sure - chance)
+        variance += size**2 * chance * (1 - chance)
+        total += size
+    return beyond / total if beyond > deviations * math.sqrt(variance) else 0.0
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    rows=_ROWS,
+    most=st.sampled_from([0.6, 0.9, 1.0]),
+    counted=st.booleans(),
+    deviations=st.sampled_from([-1e9, 0.0, 4.0]),
+)
+def test_it_is_what_loops_find(
+    rows: list[tuple[int, int, int, int]], most: float, counted: bool, deviations: float
+) -> None:
+    if not counted:
+        rows = [(*row[:3], i) for i, row in enumerate(rows)]
+    values, groups, strata, people = np.array(rows).T
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(surplus, "DEVIATIONS", deviations)
+        found = surplus_share(values, groups, strata, most=most, gain=2, people=people if counted else None)
+    assert found == pytest.approx(slow(rows, most, 2, deviations), abs=1e-9)
+
+
+def test_a_building_of_one_illness_by_hand() -> None:
+    """Ten of forty are in a building in which all have one of four illnesses.
+
+    By chance nine or ten of the ten have one: 4 · (10 · 30 + 1) of C(40, 10) ways.
+    """
+    illness = np.repeat([0, 1, 2, 3], 10)
+    building = np.repeat([0, 1, 1, 1], 10)
+    found = surplus_share(illness, building, np.zeros(40, int), most=0.9, gain=2)
+    assert found == pytest.approx(10 * (1 - 4 * 301 / math.comb(40, 10)) / 40, rel=1e-12)
+
+
+def test_pairs_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twenty classes of four, two with each of two illnesses; the column splits them by illness, or never.
+
+    Half of all have each of two illnesses: no group of two makes one likelier by `ODDS`. Of three illnesses
+    half have one, a quarter each of the others, and a pair of four has such one with 2/4 · 1/3 by chance.
+    """
+    monkeypatch.setattr(surplus, "DEVIATIONS", -math.inf)
+    strata, halves = np.repeat(np.arange(20), 4), np.tile([0, 0, 1, 1], 20)
+    assert surplus_share(halves, halves, strata, most=0.9, gain=2) == 0
+    illness = halves + np.repeat(np.arange(20) % 2, 4)  # 0 and 1, or 1 and 2: half have 1
+    found = surplus_share(illness, halves, strata, most=0.9, gain=2)
+    assert found == pytest.approx((0.5 * 80 - 80 * 1 / 6) / 80)  # of the rare two, 1/6 each, by chance
+    assert surplus_share(illness, np.tile([0, 1, 0, 1], 20), strata, most=0.9, gain=2) == pytest.approx(
+        -1 / 6
+    )
+
+
+def test_of_groups_of_one_and_of_classes_of_one_value_nothing_counts() -> None:
+    values = np.arange(600) % 6
+    assert surplus_share(values, np.arange(600), np.zeros(600, int), most=0.9, gain=2) == 0
+    assert surplus_share(values, np.arange(600) % 5, values, most=0.9, gain=2) == 0
+    assert surplus_share(np.zeros(0), np.zeros(0), np.zeros(0), most=0.9, gain=2) == 0
+
+
+def test_a_value_that_nearly_all_have_anyway_says_nothing() -> None:
+    """All of the second half are not pregnant, of the first nine in ten."""
+    values = np.where(np.arange(1000) % 20 == 0, 1, 0)
+    values[500:] = 0
+    found = surplus_share(values, np.arange(1000) // 500, np.zeros(1000, int), most=0.9, gain=2)
+    assert found == 0
+
+
+@pytest.mark.parametrize("counted", [False, True])
+@pytest.mark.parametrize("within", [False, True])
+def test_of_400_tables_without_a_connection_hardly_any_say_anything(counted: bool, within: bool) -> None:
+    """In classes, and in the whole table; also of tables of sixty records and of classes of three."""
+    random, found = np.random.default_rng(3), 0
+    for table in range(400):
+        n, k = (60, 600, 3000)[table % 3], (3, 5, 10, 40)[table % 4]
+        values = random.choice(8, n, p=random.dirichlet(np.full(8, 2.0)))
+        people = random.integers(0, n // 3, n) if counted else np.arange(n)
+        strata = people // k if within else np.zeros(n, np.int64)
+        groups = random.integers(0, (2, 6, 30)[table % 5 % 3], n)
+        share = surplus_share(values, groups, strata, most=0.9, gain=2, people=people if counted else None)
+        found += share > 0.05
+    assert found <= 4
+
+
+@pytest.mark.parametrize("classes", [5, 10, 40])
+def test_a_building_of_one_illness_in_five_is_found(classes: int) -> None:
+    """In 100 of 100 tables of a thousand records: a tenth has the illness, and is treated there alone."""
+    random, found = np.random.default_rng(4), 0
+    for _ in range(100):
+        illness = random.choice(5, 1000, p=[0.1, 0.3, 0.3, 0.2, 0.1])
+        building = np.where(illness == 0, 9, random.integers(0, 6, 1000))
+        shares = [
+            surplus_share(illness, building, strata, most=0.9, gain=2)
+            for strata in (np.arange(1000) // classes, np.zeros(1000, int))
+        ]
+        found += max(shares) > 0.05
+    assert found == 100
+
+
+def test_the_chance_is_that_of_values_dealt_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(surplus, "DEVIATIONS", -math.inf)
+    random = np.random.default_rng(5)
+    values, groups = random.integers(0, 4, 240), random.integers(0, 4, 240)
+    strata = np.repeat(np.arange(24), 10)
+    shares = []
+    for _ in range(400):
+        dealt = np.lexsort((random.random(240), strata))
+        shares.append(surplus_share(values[dealt], groups, strata, most=0.9, gain=2))
+    assert abs(np.mean(shares)) < 4 * np.std(shares) / math.sqrt(400)
+    assert np.std(shares) > 0
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_tails_are_those_of_scipy(data: st.DataObject) -> None:
+    population = data.draw(st.integers(1, 300))
+    marked, drawn = (data.draw(st.integers(0, population)) for _ in range(2))
+    least = data.draw(st.integers(0, min(marked, drawn)))
+    (found,) = hypergeometric_tails(*(np.array([one]) for one in (population, marked, drawn, least)))
+    assert found == pytest.approx(float(hypergeom.sf(least - 1, population, marked, drawn)), abs=1e-10)
