@@ -62,8 +62,15 @@ FUNCTIONS = {
 MODULES = {
     "Commands of one topic": {
         *("cli/bundling", "cli/comparing", "cli/delivering", "cli/doctoring", "cli/drafting", "cli/judging"),
-        *("cli/ledgering", "cli/measuring", "cli/profiling", "cli/releasing", "cli/reporting", "cli/tuning"),
-        *("cli/vaulting", "cli/verifying", "cli/warming", "cli/shared"),
+        *(
+            "cli/ledgering",
+            "cli/measuring",
+            "cli/profiling",
+            "cli/releasing",
+            "cli/reporting",
+            "cli/reviewing",
+        ),
+        *("cli/tuning", "cli/vaulting", "cli/verifying", "cli/warming", "cli/shared"),
     },
     "Nouns of the field, or of what is drawn and sorted": {
         *("base/drawing", "base/sorting", "limits/linking", "policy/cleaning", "policy/coarsening"),

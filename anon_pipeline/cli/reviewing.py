@@ -13,7 +13,7 @@ from anon_pipeline.cli.options import PATH, json_option
 from anon_pipeline.cli.shared import echo_json
 
 if TYPE_CHECKING:
-    from anon_pipeline.policy.reviewed import Reviewed
+    from anon_pipeline.policy.review import Reviewed
 
 _EXAMPLE = """
 \b
@@ -35,8 +35,8 @@ def review(policy_file: Path, who: str, as_json: bool) -> None:
     """
     from anon_pipeline.evidence.identifying_columns import utc_today  # noqa: PLC0415
     from anon_pipeline.limits.review_questions import (  # noqa: PLC0415 - with numba, a second
-        accepted_by_author,
         review_questions,
+        risks_of_author,
         treatments,
     )
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
@@ -46,7 +46,7 @@ def review(policy_file: Path, who: str, as_json: bool) -> None:
         "name": policy.name,
         "is_reviewed": policy.is_reviewed,
         "columns": {words: names for words, names in treatments(policy) if names},
-        "accepted": [*accepted_by_author(policy)],
+        "risks": [{"key": key, "what": said} for key, said in risks_of_author(policy).items()],
         "questions": [*review_questions(policy)],
         "reviewed": {"who": who, "when": utc_today().isoformat(), "digest": policy.review_digest},
     }
@@ -63,10 +63,10 @@ def _print(document: Mapping[str, Any], reviewed: Reviewed | None) -> None:
     width = max(map(len, columns), default=0)
     for words, names in columns.items():
         click.echo(f"  {words:{width}}  {', '.join(names)}")
-    if document["accepted"]:
+    if document["risks"]:
         click.echo("\nAccepted by the author, beyond what is usual")
-        for said in document["accepted"]:
-            click.echo(f"  - {said}")
+        for risk in document["risks"]:
+            click.echo(f"  - {risk['key']}: {risk['what']}")
     click.echo("\nQuestions (after a no, change the policy)")
     for number, question in enumerate(document["questions"], start=1):
         click.echo(f"  {number:2}. {question}")

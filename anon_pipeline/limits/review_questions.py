@@ -5,7 +5,7 @@ Decision: docs/adr/0077-a-second-person-reviews.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from anon_pipeline.limits.accepted_risks import accepted_risks
 from anon_pipeline.policy.model import Policy
@@ -34,24 +34,24 @@ def review_questions(policy: Policy) -> Iterator[str]:
     yield from _of_use(policy)
 
 
-def accepted_by_author(policy: Policy) -> Iterator[str]:
-    """Yield what the author accepts beyond what is usual, which the reviewer accepts as well."""
-    yield from (said for key, said in accepted_risks(policy).items() if key != REVIEW)
+def risks_of_author(policy: Policy) -> Mapping[str, str]:
+    """Return what the author accepts beyond what is usual, which the reviewer accepts as well, by key."""
+    return {key: said for key, said in accepted_risks(policy).items() if key != REVIEW}
 
 
 def _of_exact_columns(policy: Policy) -> Iterator[str]:
     if plain := [*policy.insensitive]:
         yield (
-            f"Insensitive ({_listed(plain)}): nobody can be recognized by these values, none of them is a "
+            f"Insensitive ({_join(plain)}): nobody can be recognized by these values, none of them is a "
             "secret, and no secret follows from them?"
         )
     if secrets := [*policy.sensitive]:
         yield (
-            f"Sensitive ({_listed(secrets)}): each cell holds one secret, and no column repeats or completes "
+            f"Sensitive ({_join(secrets)}): each cell holds one secret, and no column repeats or completes "
             "another one?"
         )
         yield (
-            f"Sensitive ({_listed(secrets)}): different words mean different things, and neither an empty "
+            f"Sensitive ({_join(secrets)}): different words mean different things, and neither an empty "
             'cell nor a word like "unknown" gives something away?'
         )
 
@@ -59,12 +59,12 @@ def _of_exact_columns(policy: Policy) -> Iterator[str]:
 def _of_quasi_identifiers(policy: Policy) -> Iterator[str]:
     known = [*policy.generalized, *policy.noisy]
     yield (
-        f"Protected columns ({_listed(known) or 'none'}): no other released column helps a neighbor, a "
+        f"Protected columns ({_join(known) or 'none'}): no other released column helps a neighbor, a "
         "colleague, the press or a public register to recognize a person?"
     )
     if policy.generalized:
         yield (
-            f"Generalized ({_listed([*policy.generalized])}): none of these columns is itself a secret, and "
+            f"Generalized ({_join([*policy.generalized])}): none of these columns is itself a secret, and "
             "no label of a hierarchy describes single members of its group?"
         )
 
@@ -91,5 +91,5 @@ def _of_use(policy: Policy) -> Iterator[str]:
     yield "The limits of the gate fit the harm that a disclosure would do to the people in this table?"
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join(names: Sequence[str]) -> str:
     return ", ".join(names)

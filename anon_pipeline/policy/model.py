@@ -36,7 +36,7 @@ from anon_pipeline.policy.noise_rules import without_public_scale
 from anon_pipeline.policy.protection import FEWER, NEUTRAL, PRESENT
 from anon_pipeline.policy.recoding import Anonymize
 from anon_pipeline.policy.responsible import Responsible
-from anon_pipeline.policy.reviewed import Reviewed, review_digest
+from anon_pipeline.policy.review import Reviewed, review_digest
 from anon_pipeline.policy.rules import broken_rules
 from anon_pipeline.policy.schema_choices import discriminate
 from anon_pipeline.policy.sections import (
@@ -168,7 +168,7 @@ class Policy(ColumnsByRole, Strict):
 
     @cached_property
     def review_digest(self) -> str:
-        """What a review of the policy as it is now is about, see `policy.reviewed`."""
+        """What a review of the policy as it is now is about, see `policy.review`."""
         return review_digest(self)
 
     @property

@@ -12,7 +12,7 @@ from anon_pipeline import Policy, load_policy
 from anon_pipeline.base.errors import PolicyError
 from anon_pipeline.policy.field_changes import field_changes
 from anon_pipeline.policy.protection import Effect
-from anon_pipeline.policy.reviewed import review_digest
+from anon_pipeline.policy.review import review_digest
 from anon_pipeline.policy.templates import template
 
 Small = Callable[..., Policy]

@@ -56,12 +56,12 @@ def review_digest(policy: BaseModel) -> str:
     Returns:
         16 hexadecimal digits.
     """
-    kept = {name: one for name, one in _protecting(policy).items() if name not in _NOT_REVIEWED}
+    kept = {name: one for name, one in _protecting_fields(policy).items() if name not in _NOT_REVIEWED}
     text = json.dumps(kept, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _protecting(policy: BaseModel) -> dict[str, Any]:
+def _protecting_fields(policy: BaseModel) -> dict[str, Any]:
     found = _without_neutral(policy, policy.model_dump(mode="json"))
     return dict(found)
 
