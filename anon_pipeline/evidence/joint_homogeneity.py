@@ -1,4 +1,4 @@
-"""What a class and one insensitive column together, or that column alone, reveal of a sensitive column."""
+"""What columns reveal together: a class and an insensitive column, or several columns of one secret."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from anon_pipeline.base.values import to_texts
+from anon_pipeline.base.word_forms import plain_word
 from anon_pipeline.evidence.evidence import Evidence
 from anon_pipeline.evidence.homogeneous_values import GAIN, MOST, rank_values
 from anon_pipeline.evidence.told_originals import choose_records
@@ -15,6 +17,12 @@ from anon_pipeline.risk.certainty import Ranked
 from anon_pipeline.risk.surplus import surplus_share
 
 Integers = NDArray[np.int64]
+
+SHARED = 4
+"""Least number of texts that columns of one secret share: fewer are answers, such as yes, no and unknown."""
+
+ALIKE = 0.5
+"""Least share of the cells of each of two columns with a text that the other one has, too."""
 
 
 def joint_homogeneity(evidence: Evidence, name: str, others: Sequence[str]) -> dict[str, float]:
@@ -58,3 +66,59 @@ def first_cells(found: Ranked) -> Integers:
     while place < len(reach):
         begins[place], place = 1, reach[place]
     return np.cumsum(begins) - 1
+
+
+def alike_columns(evidence: Evidence, names: Sequence[str]) -> list[list[str]]:
+    """Return the sets of columns that hold the same values, such as main and secondary diagnosis.
+
+    Two columns do if at least half of the cells of each hold a text that the other one has, too, and they
+    share `SHARED` texts or more: columns of yes and no do not. A set has each column that is alike one of it.
+
+    Args:
+        names: of columns; numbers and days are in no set.
+    """
+    words = {name: _words(evidence.released[name]) for name in names}
+    texts = [name for name in names if words[name] is not None]
+    sets: list[list[str]] = []
+    for name in texts:
+        near = [found for found in sets if any(_are_alike(words[one], words[name]) for one in found)]
+        sets = [found for found in sets if found not in near]
+        sets.append([*(one for found in near for one in found), name])
+    return [found for found in sets if len(found) > 1]
+
+
+def union_homogeneity(evidence: Evidence, names: Sequence[str]) -> float:
+    """Return the share of the released records in classes where nearly all have a value in some column.
+
+    Each column alone may have several values in such a class. What happens by chance does not count: classes
+    of these sizes from the whole table. Of people, where these are counted.
+
+    Args:
+        names: of sensitive columns that hold the same values, see `alike_columns`.
+    Returns:
+        In [0, 1], see `risk.surplus.surplus_share`.
+    """
+    rows = choose_records(evidence.classes.labels)
+    labels, whose = evidence.classes.labels[rows], evidence.people
+    people = np.arange(len(rows)) if whose is None else whose[rows]
+    cells = pd.concat([to_texts(evidence.released[name].iloc[rows]) for name in names], ignore_index=True)
+    values, groups = rank_values(cells).ranks, np.tile(labels, len(names))
+    return surplus_share(
+        values, groups, np.zeros_like(groups), most=MOST, gain=GAIN, people=np.tile(people, len(names))
+    )
+
+
+def _words(series: pd.Series) -> pd.Series | None:
+    """Count the words of a column; None of numbers and days."""
+    if not (series.dtype == object or pd.api.types.is_string_dtype(series.dtype)):
+        return None
+    counts = to_texts(series).value_counts()
+    return counts.groupby([plain_word(text) for text in counts.index]).sum()
+
+
+def _are_alike(one: pd.Series | None, other: pd.Series | None) -> bool:
+    if one is None or other is None or not len(one) or not len(other):
+        return False
+    shared = one.index.intersection(other.index)
+    most = all(counts[shared].sum() >= ALIKE * counts.sum() for counts in (one, other))
+    return len(shared) >= SHARED and most

@@ -17,13 +17,12 @@ from anon_pipeline.risk.people import count_people
 def rare_values(evidence: Evidence, name: str, *, k: int) -> int:
     """Count the released records whose value of a column fewer than k records have.
 
-    Where people are counted: fewer than k people. A missing value is none.
+    Where people are counted: fewer than k people. A missing value is a value: a gap may mean something.
 
     Args:
         name: of the column.
     """
-    codes, values = pd.factorize(evidence.released[name], use_na_sentinel=True)
-    return _rare(evidence, codes.astype(np.int64), len(values), k)
+    return _rare_of(evidence, name, k, missing=True)
 
 
 def rare_together(evidence: Evidence, names: Sequence[str], *, k: int) -> float:
@@ -54,7 +53,13 @@ def rare_texts(evidence: Evidence, name: str, *, k: int) -> float:
     series = evidence.released[name]
     if not len(series) or not (series.dtype == object or pd.api.types.is_string_dtype(series.dtype)):
         return 0.0
-    return rare_values(evidence, name, k=k) / len(series)
+    return _rare_of(evidence, name, k, missing=False) / len(series)
+
+
+def _rare_of(evidence: Evidence, name: str, k: int, *, missing: bool) -> int:
+    """Count the records with a rare value of a column, a missing one among them or not."""
+    codes, values = pd.factorize(evidence.released[name], use_na_sentinel=not missing)
+    return _rare(evidence, codes.astype(np.int64), len(values), k)
 
 
 def _rare(evidence: Evidence, codes: NDArray[np.int64], different: int, k: int) -> int:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
+from anon_pipeline.encode.categories import category_noises
 from anon_pipeline.encode.grids import noises
 from anon_pipeline.encode.noise import output_bounds
 from anon_pipeline.evidence.evidence import Evidence
 from anon_pipeline.evidence.measures import compact_labels, require_originals
+from anon_pipeline.perturb.category_law import keep_probabilities
 from anon_pipeline.perturb.error import expected_relative_shift, shift_over_spread
 from anon_pipeline.perturb.grid import quantize
 from anon_pipeline.perturb.mechanisms import sensitivities, shifts
@@ -43,6 +46,22 @@ def error_of_spread(evidence: Evidence, policy: Policy, name: str) -> float:
     """
     exact, moved = _expected_shifts(evidence, policy, name)
     return shift_over_spread(exact, moved) if len(exact) else 0.0
+
+
+def kept_share(evidence: Evidence, policy: Policy, name: str) -> float:
+    """Return the share of a column's values that is expected to be released as it is, before any is drawn.
+
+    Args:
+        name: perturb column of categories.
+    Returns:
+        Of the records in classes; 1 where there is none.
+    Source:
+        [methods 9.2].
+    """
+    originals, noise = require_originals(evidence), category_noises(policy)[name]
+    values = originals.frame[name][originals.labels >= 0].astype(object)
+    codes = pd.Index(noise.domain.values).get_indexer(pd.Index(values))
+    return float(keep_probabilities(noise)[codes].mean()) if len(codes) else 1.0
 
 
 def _expected_shifts(

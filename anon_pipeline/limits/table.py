@@ -20,7 +20,7 @@ from anon_pipeline.limits.class_values import (
     TOLD_SECRETS,
 )
 from anon_pipeline.limits.classes import HOMOGENEITY, L_DIVERSITY, SIMILARITY, SKEWNESS, T_CLOSENESS
-from anon_pipeline.limits.joint_values import JOINT_HOMOGENEITY
+from anon_pipeline.limits.joint_values import JOINT_HOMOGENEITY, LIST_CELLS, UNION_HOMOGENEITY
 from anon_pipeline.limits.known_columns import KNOWN_COLUMNS
 from anon_pipeline.limits.limit import Demand, Limit
 from anon_pipeline.limits.linking import (
@@ -58,6 +58,7 @@ from anon_pipeline.limits.usefulness import (
     ERROR_OF_SPREAD,
     FULLY_GENERALIZED,
     INFORMATION_LOSS,
+    KEPT_CATEGORIES,
     RECORDS_BEYOND,
     RELATIVE_ERROR,
     SHARE_RELEASED,
@@ -82,6 +83,7 @@ _OWN = (
     T_CLOSENESS,
     L_DIVERSITY,
     SPELLINGS,
+    LIST_CELLS,
     LINKING_RISK,
     SUPPRESSION,
     CONFIDENCE_K,
@@ -95,6 +97,7 @@ _OWN = (
     NEAR_HOMOGENEITY,
     HIDDEN_HOMOGENEITY,
     JOINT_HOMOGENEITY,
+    UNION_HOMOGENEITY,
     SKEWNESS,
     SIMILARITY,
     PROSECUTOR_RISK,
@@ -109,6 +112,7 @@ _OWN = (
     INFORMATION_LOSS,
     RELATIVE_ERROR,
     ERROR_OF_SPREAD,
+    KEPT_CATEGORIES,
     FULLY_GENERALIZED,
     SHARE_RELEASED,
     CLIPPED,

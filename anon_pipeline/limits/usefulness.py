@@ -10,7 +10,12 @@ from typing import Any
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.evidence.measures import suppression
-from anon_pipeline.evidence.usefulness import error_of_spread, fully_generalized_columns, relative_error
+from anon_pipeline.evidence.usefulness import (
+    error_of_spread,
+    fully_generalized_columns,
+    kept_share,
+    relative_error,
+)
 from anon_pipeline.limits import usual
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit
@@ -37,6 +42,9 @@ CLIPPED_SHARE = 0.25
 
 EXCESS = 0.25
 """Share of the input's records beyond rows_per_person above which a release has a warning."""
+
+KEPT = 0.25
+"""Share of a drawn column's values that are expected to be kept, below which a release has a warning."""
 
 _MORE = "use fewer quasi-identifiers, hierarchies with more levels, or a recoder of ranges"
 _FINER = f"{_MORE}; or take a smaller k."
@@ -170,6 +178,24 @@ SHARE_RELEASED = Limit(
     advisable=True,
     usefulness="noise",
     forecast=Forecast(value=lambda expected, policy: 1.0 - expected.suppression_judged),
+)
+KEPT_CATEGORIES = Limit(
+    "utility_kept",
+    Words(
+        "At least this share of the values of {} is expected to be released as it is, the others as a value "
+        "drawn at random.",
+        advice="group the column's values into fewer ones before the release, generalize the column, or drop "
+        "it; perturb fewer columns, so that each has more of ε. A larger ε last: more values then stay as "
+        "they are, and the noise hides less of everybody.",
+    ),
+    Judged(
+        measure=lambda case, demand: kept_share(case.evidence, case.policy, demand.of),
+        sense="at least",
+        needs=("originals",),
+    ),
+    demanded=lambda policy: {name: Advised(KEPT) for name in sorted(policy.categorical)},
+    advisable=True,
+    usefulness="noise",
 )
 CLIPPED = Limit(
     "utility_clipped",

@@ -17,6 +17,9 @@ RARE_TOGETHER = 0.05
 RARE_TEXTS = 0.05
 """Largest share of the records with a text of a sensitive column that fewer than k share ([ADR 68])."""
 
+LISTS = 0.05
+"""Largest share of the records with a cell that lists several values of a sensitive column ([ADR 68])."""
+
 SMALLEST_K = 3
 """Least k: of a class of two, each of the two knows the other's values."""
 

@@ -6,7 +6,6 @@ values are dealt anew to the records of each stratum.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,8 +15,8 @@ from anon_pipeline.base.classes import pack_columns
 from anon_pipeline.base.order import rank_values
 from anon_pipeline.risk.certainty import COMMON, least_of_common
 
-DEVIATIONS = 4
-"""Standard deviations by which the records in such groups must exceed what is expected by chance."""
+CHANCE = 1e-4
+"""Probability that tables without a connection say something, at most: of so many records in such groups."""
 
 Integers = NDArray[np.int64]
 
@@ -55,7 +54,7 @@ def surplus_share(
     frequent there as in all records; or, if half to `certainty.COMMON` of all records have it, its odds are
     `certainty.ODDS` times as large. By chance the records of a stratum are dealt to groups of the same sizes,
     so that a value's count in a group is hypergeometric. Nothing is said unless the records in such groups
-    exceed their expected number by `DEVIATIONS` standard deviations.
+    exceed their expected number by more than by chance, see `is_beyond_chance`.
 
     Args:
         values: (r,) codes, 0 or more.
@@ -85,8 +84,32 @@ def surplus_share(
     chance = _chances(counted, most, gain)
     weights = counted.sizes.astype(np.float64)
     beyond = float(weights @ (sure - chance))
-    deviation = math.sqrt(float(weights**2 @ (chance * (1 - chance))))
-    return beyond / float(weights.sum()) if beyond > DEVIATIONS * deviation else 0.0
+    return beyond / float(weights.sum()) if is_beyond_chance(beyond, weights, chance) else 0.0
+
+
+def is_beyond_chance(beyond: float, weights: NDArray[np.float64], chance: NDArray[np.float64]) -> bool:
+    """Tell whether a sum exceeds its expected value by more than it does by chance, see `CHANCE`.
+
+    Few of many groups are certain by chance, so that the sum is skewed. It is compared with a Poisson number
+    of groups of one size that has its variance, and its skewness if all chances are small.
+
+    Args:
+        beyond: how far the sum is above its expected value.
+        weights: (b,) what each group adds to it, if it is certain.
+        chance: (b,) that it is.
+
+    >>> [is_beyond_chance(more, np.ones(100), np.full(100, 0.01)) for more in (3.0, 8.0)]
+    [False, True]
+    """
+    from scipy.special import gammainc  # noqa: PLC0415 - slow to import: only where a table has such groups
+
+    spread = chance * (1 - chance)
+    variance = float(weights**2 @ spread)
+    if beyond <= 0 or variance <= 0:
+        return beyond > 0
+    size = float(weights**3 @ spread) / variance
+    groups = variance / size**2
+    return float(gammainc(beyond / size + groups, groups)) < CHANCE
 
 
 def _least(

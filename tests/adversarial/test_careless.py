@@ -134,6 +134,8 @@ def with_what_tells_others(frame: pd.DataFrame) -> pd.DataFrame:
         pay=pay,
         bonus=bonus,
         building=building_of(frame["diagnosis"]),
+        home=[None if i < 3 else ("own", "rented")[i % 2] for i in range(n)],
+        **several_illnesses(frame["diagnosis"]),
         total=pay + bonus,
     )
 
@@ -144,6 +146,23 @@ def building_of(illnesses: pd.Series) -> pd.Series:
     return pd.Series(
         np.where(illnesses == "gout", "R", random.choice(list("ABCDE"), len(illnesses))), illnesses.index
     )
+
+
+def several_illnesses(illnesses: pd.Series) -> dict[str, object]:
+    """Return illnesses in one cell, and in two columns: all of the first wards have hiv in one of them."""
+    random, n = np.random.default_rng(19), len(illnesses)
+    others, first, one = (
+        random.choice(["asthma", "flu", "gout", "none"], n),
+        np.arange(n) < 120,
+        np.arange(n) % 2,
+    )
+    listed = np.where(np.arange(n) % 3 == 0, illnesses + "; " + others, illnesses)
+    return {
+        "illnesses": listed,
+        "minor": others,
+        "main": np.where(first & (one == 0), "hiv", illnesses),
+        "second": np.where(first & (one == 1), "hiv", others),
+    }
 
 
 def secrets(n: int) -> dict[str, object]:

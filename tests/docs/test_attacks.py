@@ -13,13 +13,14 @@ from anon_pipeline.limits.class_values import (
     TOLD_ORIGINALS,
     TOLD_SECRETS,
 )
-from anon_pipeline.limits.joint_values import JOINT_HOMOGENEITY
+from anon_pipeline.limits.joint_values import JOINT_HOMOGENEITY, LIST_CELLS, UNION_HOMOGENEITY
 from anon_pipeline.limits.known_columns import KNOWN_COLUMNS
 from anon_pipeline.limits.outliers import OUTLYING, UNCONFIDENT_RECORDS
 from anon_pipeline.limits.usual import linking_bound
 from anon_pipeline.policy import policy_from
 from anon_pipeline.policy.attacks import Attacks, Averaging, Linkage, PopulationLimits
 
+TOGETHER = (JOINT_HOMOGENEITY, UNION_HOMOGENEITY, LIST_CELLS)
 POLICY = (Path(__file__).resolve().parents[2] / "docs" / "policy.md").read_text(encoding="utf-8")
 GATE = POLICY.split("\n## gate\n")[1].split("\n## ")[0]
 ATTACKS = GATE.split("| key of `gate.attacks` |")[1].split("\n\n")[0]
@@ -86,7 +87,7 @@ def test_the_page_on_attacks_explains_every_limit_once() -> None:
     limits = [f"{key}.{each}" for key, each_of in below.items() for each in each_of]
     limits += [key for key in Attacks.model_fields if key not in below]
     advised = [limit.name for limit in (NEAR_HOMOGENEITY, HIDDEN_HOMOGENEITY, TOLD_SECRETS, TOLD_ORIGINALS)]
-    advised += [limit.name for limit in (UNCONFIDENT_RECORDS, OUTLYING, JOINT_HOMOGENEITY)]
+    advised += [limit.name for limit in (UNCONFIDENT_RECORDS, OUTLYING, *TOGETHER)]
     assert sorted(named) == sorted([*limits, *advised, "gate.linking_risk"])
 
 

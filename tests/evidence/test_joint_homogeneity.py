@@ -13,7 +13,12 @@ from hypothesis import strategies as st
 from anon_pipeline.evidence import told_originals
 from anon_pipeline.evidence.evidence import Evidence, Originals, value_classes
 from anon_pipeline.evidence.homogeneous_values import rank_values
-from anon_pipeline.evidence.joint_homogeneity import first_cells, joint_homogeneity
+from anon_pipeline.evidence.joint_homogeneity import (
+    alike_columns,
+    first_cells,
+    joint_homogeneity,
+    union_homogeneity,
+)
 
 N = 400
 
@@ -81,3 +86,48 @@ def test_cells_hold_nearly_equal_values_and_are_in_order(numbers: list[int | Non
     for cell in np.unique(cells):
         inside = np.flatnonzero(cells == cell)
         assert found.reach[inside[0]] >= inside[-1] + 1  # all as near as the first one reaches
+
+
+ILLNESSES = ["asthma", "flu", "gout", "none", "measles"]
+
+
+def two_columns(n: int, seed: int) -> dict[str, np.ndarray]:
+    random = np.random.default_rng(seed)
+    return {"main": random.choice(ILLNESSES, n), "second": random.choice(ILLNESSES, n)}
+
+
+def test_a_class_with_one_illness_in_two_columns_is_found() -> None:
+    """Two of twenty classes: half of their people have hiv as the main illness, the others as the second."""
+    made = two_columns(N, 0)
+    made["main"][:40:2], made["second"][1:40:2] = "hiv", "hiv"
+    found = evidence([i // 20 for i in range(N)], **made)
+    assert union_homogeneity(found, ["main", "second"]) == pytest.approx(0.1, abs=1e-4)
+    assert union_homogeneity(found, ["main"]) == union_homogeneity(found, ["second"]) == 0
+    twice = evidence(
+        [i // 20 for i in range(N)] * 2, [*range(N)] * 2, **{k: [*v, *v] for k, v in made.items()}
+    )
+    assert union_homogeneity(twice, ["main", "second"]) == pytest.approx(0.1, abs=1e-4)
+
+
+@pytest.mark.parametrize("k", [3, 5, 20])
+def test_of_two_columns_without_a_connection_small_classes_say_nothing(k: int) -> None:
+    """In classes of three everybody often has one of five illnesses in one of two columns, by chance."""
+    for seed in range(100):
+        found = evidence([i // k for i in range(N)], **two_columns(N, seed))
+        assert union_homogeneity(found, ["main", "second"]) <= 0.05
+
+
+def test_columns_of_one_secret_are_those_that_share_most_of_four_texts() -> None:
+    random = np.random.default_rng(0)
+    made = evidence(
+        [0] * N,
+        **two_columns(N, 0),
+        third=np.where(np.arange(N) % 2, random.choice(["Flu", "GOUT", "none", "asthma"], N), "x"),
+        rarely=np.where(np.arange(N) % 3, random.choice(["sprain", "burn"], N), random.choice(ILLNESSES, N)),
+        smoker=random.choice(["yes", "no", "unknown"], N),
+        driver=random.choice(["yes", "no", "unknown"], N),
+        pay=np.arange(N),
+        bonus=np.arange(N),
+        empty=[None] * N,
+    )
+    assert alike_columns(made, [*made.released.columns]) == [["main", "second", "third"]]

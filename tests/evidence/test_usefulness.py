@@ -10,10 +10,17 @@ import pandas as pd
 import pytest
 
 from anon_pipeline import anonymize
+from anon_pipeline.encode.categories import category_noises, draw_category_columns
 from anon_pipeline.encode.codes import CLASS, RECORD
 from anon_pipeline.evidence.evidence import Evidence, evidence_from
-from anon_pipeline.evidence.usefulness import error_of_spread, fully_generalized_columns, relative_error
-from anon_pipeline.policy import Policy
+from anon_pipeline.evidence.usefulness import (
+    error_of_spread,
+    fully_generalized_columns,
+    kept_share,
+    relative_error,
+)
+from anon_pipeline.perturb.keys import NoiseKey, Words
+from anon_pipeline.policy import Policy, policy_from
 
 Small = Callable[..., Policy]
 
@@ -86,3 +93,59 @@ def test_columns_with_one_value_are_named(small_policy: Small) -> None:
     policy = small_policy()
     assert fully_generalized_columns(of(policy, [1, 2, 3, 4], [0, 0, 1, 1]), policy) == ["city"]
     assert fully_generalized_columns(of(policy, [1, 2, 3, 4], [0, 0, 0, 0]), policy) == ["age", "city"]
+
+
+def drawn(mechanism: str, epsilon: float, **how: object) -> Policy:
+    column = {"role": "perturb", "mechanism": mechanism, **how}
+    columns = {"age": {"role": "generalize", "hierarchy": {"suppress": True}}, "job": column}
+    return policy_from(
+        {
+            "name": "drawn",
+            "source": {"path": "a.csv"},
+            "columns": columns,
+            "anonymize": {"k": 3},
+            "perturb": {"epsilon": epsilon},
+        }
+    )
+
+
+def jobs(policy: Policy, values: list[str], labels: list[int]) -> Evidence:
+    table = pd.DataFrame({"age": [str(label) for label in labels], "job": values})
+    table = table.assign(**{RECORD: range(len(labels)), CLASS: labels})
+    return evidence_from(table[table[CLASS] >= 0].drop(columns=CLASS), policy, originals=table)
+
+
+@pytest.mark.parametrize(("values", "epsilon"), [(60, 1.0), (2, 1.0), (24, 3.0)])
+def test_of_randomized_response_what_is_kept_follows_from_the_number_of_values(
+    values: int, epsilon: float
+) -> None:
+    names = [f"job {i}" for i in range(values)]
+    policy = drawn("randomized_response", epsilon, values=names)
+    found = kept_share(jobs(policy, ["job 0", "job 1", "job 0", "job 9"], [0, 0, 0, -1]), policy, "job")
+    assert found == pytest.approx(math.exp(epsilon) / (math.exp(epsilon) + values - 1), rel=1e-9)
+    if values == 60:
+        assert 1 / found == pytest.approx(22.7, abs=0.01)  # one in twenty-three
+
+
+def test_what_is_kept_is_what_many_draws_keep() -> None:
+    """Of the exponential mechanism it depends on the value: one with near ones is kept less often."""
+    tree = {"care": ["nurse", "doctor", "midwife", "aide"], "sea": ["sailor"], "land": ["farmer", "miller"]}
+    policy = drawn("exponential", 3, hierarchy={"tree": tree})
+    frame = pd.DataFrame({"age": "40", "job": ["nurse"] * 2_000 + ["sailor"] * 1_000})
+    made = anonymize(policy, frame)
+    chances = {}
+    for job in ("nurse", "sailor"):
+        chances[job] = kept_share(jobs(policy, [job] * 3, [0] * 3), policy, "job")
+    assert chances["nurse"] < chances["sailor"]
+    found = kept_share(jobs(policy, [*frame["job"]], [0] * 3_000), policy, "job")
+    assert found == pytest.approx((2 * chances["nurse"] + chances["sailor"]) / 3)
+    (verdict,) = (one for one in made.report.verdicts if one.limit == "utility_kept.job")
+    assert verdict.value == pytest.approx(found)
+    facts = made.facts["perturbed"]["columns"]["job"]
+    assert facts["least_kept"] == pytest.approx(chances["nurse"], rel=1e-5)
+    assert facts["most_kept"] == pytest.approx(chances["sailor"], rel=1e-5)
+    noise = category_noises(policy)["job"]
+    own = pd.Index(noise.domain.values).get_indexer(pd.Index(frame["job"]))
+    words = draw_category_columns(policy, own[:, None], words=Words(NoiseKey(b"0" * 32), np.arange(3_000)))
+    kept = float((words[:, 0] == own).mean())
+    assert kept == pytest.approx(found, abs=4 * math.sqrt(found * (1 - found) / 3_000))

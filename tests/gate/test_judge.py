@@ -98,7 +98,13 @@ def test_only_what_the_policy_sets_is_judged_and_k_always(small_policy: Small) -
     report = judged(small_policy(gate={"suppression": None, "k": None}), release())
     always = ["contract", "origin", "k", "released_identifiers", "single_value", "told_secrets"]
     always += ["told_originals"]
-    usual = ["rare_values.note", "rare_texts.illness", "outlying.income", "linking_risk"]
+    usual = [
+        "rare_values.note",
+        "rare_texts.illness",
+        "outlying.income",
+        "list_cells.illness",
+        "linking_risk",
+    ]
     usual += ["homogeneity.illness", "homogeneity.income"]
     near = [f"near_homogeneity.{name}" for name in ("illness", "income", "note")]
     joint = ["joint_homogeneity.illness", "joint_homogeneity.income"]
@@ -236,6 +242,7 @@ def test_a_file_alone_says_what_it_could_not_measure(small_policy: Small) -> Non
         "homogeneity.illness",
         "homogeneity.income",
         "spellings.illness",
+        "list_cells.illness",
         *(f"near_homogeneity.{name}" for name in ("illness", "income", "note")),
         *(f"joint_homogeneity.{name}" for name in ("illness", "income")),
         "utility_fully_generalized",

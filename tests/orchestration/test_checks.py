@@ -44,6 +44,7 @@ def test_every_check_is_blocking_and_there_is_one_per_limit(small_policy: Callab
         "published:known_columns_note",
         "published:l_diversity_illness",
         "published:linking_risk",
+        "published:list_cells_illness",
         "published:near_homogeneity_illness",
         "published:near_homogeneity_income",
         "published:near_homogeneity_note",

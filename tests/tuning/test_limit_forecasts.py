@@ -63,8 +63,8 @@ def test_limits_are_judged_certainly_on_expectation_or_not_at_all() -> None:
     told = ("near_homogeneity.illness", "hidden_homogeneity.height")
     unjudged = (
         *("single_value", "told_secrets", "told_originals", "rare_texts.illness", "spellings.illness"),
-        *("unconfident_records", "assignment_risk", "homogeneity.illness", *told, "repeated_noise"),
-        *("known_columns.illness", "repeated_people"),
+        *("list_cells.illness", "unconfident_records", "assignment_risk", "homogeneity.illness", *told),
+        *("repeated_noise", "known_columns.illness", "repeated_people"),
     )
     assert limits_not_judged(policy) == unjudged
 

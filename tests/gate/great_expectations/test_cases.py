@@ -24,7 +24,7 @@ from anon_pipeline.limits.table import LIMITS, limit_of
 from anon_pipeline.limits.verdicts import Verdict
 from anon_pipeline.sources.population import Population
 
-OTHERS = {"cross_release_k", "sticky", "rare_values", "rare_together", "joint_homogeneity"}
+OTHERS = {"cross_release_k", "sticky", "rare_values", "rare_together", "joint_homogeneity", "utility_kept"}
 """Those that need a memory, or other columns."""
 Release = Callable[..., Any]
 Judged = Callable[[pd.DataFrame, Sequence[ReleaseExpectation]], list[Verdict]]
