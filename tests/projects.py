@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,12 +54,22 @@ def restore_or_make(folder: Path, make: Callable[[], object]) -> None:
     """Make what a folder holds the first time, and later put back the bytes of then, in the same place."""
     kept = folder.with_name(f"{folder.name}-kept")
     if kept.exists():
-        shutil.rmtree(folder)
+        shutil.rmtree(folder, ignore_errors=True)  # it may have been moved
         shutil.copytree(kept, folder, symlinks=True)
     else:
         folder.mkdir()
         make()
         shutil.copytree(folder, kept, symlinks=True)
+
+
+@contextmanager
+def copied(instance: dg.DagsterInstance) -> Iterator[dg.DagsterInstance]:
+    """Open another instance in memory that has the runs and events of one, and ends for itself."""
+    with dg.DagsterInstance.ephemeral() as copy:
+        for storage in ("run_storage", "event_log_storage"):
+            own, new = (getattr(one, storage)._held_conn.connection for one in (instance, copy))
+            own.driver_connection.backup(new.driver_connection)
+        yield copy
 
 
 @pytest.fixture
