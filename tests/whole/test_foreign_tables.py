@@ -171,9 +171,8 @@ def test_a_lost_vault_keeps_the_projects_id(two: tuple[Project, Project]) -> Non
     assert (here.folder / "vault" / "project-id").read_text().strip() == before.strip()
 
 
-def test_suppressed_of_other_originals_is_refused_by_name(project: Make, key: None) -> None:
-    made = project()
-    assert made.materialize(*STAGES).success
+def test_suppressed_of_other_originals_is_refused_by_name(staged: Make, key: None) -> None:
+    made = staged()
     before = {stage: table(made, stage).read_bytes() for stage in STAGES}
     assert made.materialize(*STAGES).success  # the same data: other record ids, other noise
     for stage in ("shuffled", "suppressed"):
@@ -210,9 +209,8 @@ def test_each_stage_alone_and_then_the_rest(project: Make, key: None) -> None:
     assert sorted(kinds) == [".html", ".html", ".json", ".json", ".parquet", ".parquet"]
 
 
-def test_a_table_that_was_edited_is_refused(project: Make) -> None:
-    made = project()
-    assert made.materialize(*STAGES).success
+def test_a_table_that_was_edited_is_refused(staged: Make) -> None:
+    made = staged()
     staged = read_staged(table(made, "k_anonymized"))
     lied = staged.frame.assign(height=staged.frame["height"] + 1)
     write_staged(table(made, "k_anonymized"), replace(staged, frame=lied))
@@ -300,10 +298,9 @@ def test_the_internal_report_is_of_these_tables(two: tuple[Project, Project]) ->
 
 
 def test_no_stage_and_no_publishing_on_a_vault_that_git_tracks(
-    project: Make, monkeypatch: pytest.MonkeyPatch
+    staged: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = project()
-    assert made.materialize(*STAGES).success
+    made = staged()
     monkeypatch.setattr("anon_pipeline.vault.gitindex._looked_up", CountsThree())
     for stage in ("raw", "suppressed", "published"):
         said = failures(made.materialize(stage, checks=False))
