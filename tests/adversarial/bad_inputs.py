@@ -13,7 +13,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -240,6 +240,12 @@ CASES = (*_data(), *_files(), *_headers(), *_policies(), *_checked())
 """Each kind of bad input."""
 
 
+@cache
+def _good_table() -> bytes:
+    """Return the table without a mistake, as CSV."""
+    return people().to_csv(index=False).encode()
+
+
 def write_project(folder: Path, case: BadInput = BadInput("nothing", 0)) -> Path:
     """Write a project that is wrong in one way; by default in none.
 
@@ -249,7 +255,8 @@ def write_project(folder: Path, case: BadInput = BadInput("nothing", 0)) -> Path
     """
     inputs = folder / FOLDER
     inputs.mkdir(parents=True, exist_ok=True)
-    case.change(people()).to_csv(inputs / "people.csv", index=False)
+    table = _good_table() if case.change is _same else case.change(people()).to_csv(index=False).encode()
+    (inputs / "people.csv").write_bytes(table)
     (inputs / "key").write_text(f"{PRIVATE} of the policy")
     towns = (f"{TEXT}{town};{TEXT}Ireland;*\n" for town in ("Cork", "Dublin", "Galway"))
     (inputs / "city.csv").write_text("".join(towns))

@@ -8,10 +8,12 @@ from functools import cache
 from pathlib import Path
 
 import dagster as dg
+import pytest
 
 from anon_pipeline.orchestration.component import build_release
 from anon_pipeline.stages.private import STAGES
 from tests.adversarial.crashes import Way, World, at_each_point, kill, project
+from tests.adversarial.dagster_engines import reuse_engines
 from tests.adversarial.faulty_disk import FaultResult
 
 __all__ = ["survive_dagster"]
@@ -27,7 +29,8 @@ def survive_dagster(*, every: int = 1) -> FaultResult:
     Args:
         every: 1 tries each point, n each n-th.
     """
-    with project() as world:
+    with pytest.MonkeyPatch.context() as patch, project() as world:
+        reuse_engines(patch)
         (world.folder / ".dagster").mkdir()
         assert _run("small_release", world)
         world.look()

@@ -13,6 +13,7 @@ import pytest
 
 from tests.adversarial import leak_command, leak_dagster, leak_program
 from tests.adversarial.blows import Outcomes
+from tests.adversarial.dagster_engines import reuse_engines
 from tests.contracts_once import prove_contracts_once
 
 __all__ = ["main"]
@@ -30,6 +31,7 @@ def main(side: str, folder: str) -> None:
     """Run the scenarios of one side below a folder."""
     with pytest.MonkeyPatch.context() as patch:
         prove_contracts_once(patch)
+        reuse_engines(patch)
         _SIDES[side](Outcomes(Path(folder)))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -68,14 +70,23 @@ def chain(policy: Policy, frame: pd.DataFrame, seed: int = 0) -> Chain:
     return run(policy, frame, Means(Path(), None, seeded_entropy(seed)))
 
 
-def again(policy: Policy, recoded: Staged, seed: int) -> pd.DataFrame | None:
-    """Draw other noise for the same recoded table, and go on to the release."""
+def drawn(policy: Policy, recoded: Staged, seed: int) -> Staged:
+    """Draw other noise for the same recoded table."""
     entropy = seeded_entropy(seed)
-    staged = shuffled(policy, perturbed(policy, recoded, entropy=entropy), entropy=entropy)
+    return shuffled(policy, perturbed(policy, recoded, entropy=entropy), entropy=entropy)
+
+
+def left(policy: Policy, staged: Staged, recoded: Staged) -> pd.DataFrame | None:
+    """Go on from drawn noise to the release; None where nobody is left."""
     try:
         return suppressed(policy, staged, recoded).frame
     except InfeasibleError:
         return None
+
+
+def again(policy: Policy, recoded: Staged, seed: int) -> pd.DataFrame | None:
+    """Draw other noise for the same recoded table, and go on to the release."""
+    return left(policy, drawn(policy, recoded, seed), recoded)
 
 
 def on_linking(report: GateReport) -> dict[str, tuple[Status, float | None]]:
@@ -114,25 +125,37 @@ def test_the_numbers_of_the_classes_do_not_matter() -> None:
     assert on_linking(reports[0]) == on_linking(reports[1])
 
 
-@pytest.mark.parametrize("confidence", [None, 0.7, 0.99])
-@pytest.mark.parametrize(
-    ("noisy", "epsilon", "gate"), [(1, 2, {}), (1, 20, {"t_closeness": {"illness": 0.3}}), (2, 8, {})]
+Draws = tuple[Chain, list[Staged]]
+
+
+@pytest.fixture(
+    scope="module",
+    params=[(1, 2, {}), (1, 20, {"t_closeness": {"illness": 0.3}}), (2, 8, {})],
 )
+def draws(request: pytest.FixtureRequest) -> tuple[Callable[..., Policy], Draws]:
+    """What makes the policy of a confidence, and 120 draws of noise, of which the confidence is no part."""
+    noisy, epsilon, gate = request.param
+    policy = partial(policy_of, noisy=noisy, epsilon=epsilon, **gate)
+    made = chain(policy(), people(60))
+    return policy, (made, [drawn(policy(), made.k_anonymized, seed) for seed in range(1, 121)])
+
+
+@pytest.mark.parametrize("confidence", [None, 0.7, 0.99])
 def test_the_mean_is_that_of_many_releases(
-    noisy: int, epsilon: float, gate: dict[str, Any], confidence: float | None
+    draws: tuple[Callable[..., Policy], Draws], confidence: float | None
 ) -> None:
-    policy = policy_of(noisy=noisy, epsilon=epsilon, confidence=confidence, **gate)
-    made = chain(policy, people(60))
+    policy, (made, noise) = draws[0](confidence=confidence), draws[1]
     linked, released = [], []
-    for seed in range(1, 121):
-        release = again(policy, made.k_anonymized, seed)
+    for staged in noise:
+        release = left(policy, staged, made.k_anonymized)
         if release is not None:
             risk = linking_risk(evidence_from(release, policy, originals=made.k_anonymized.frame), policy)
             linked.append(risk.linked)
             released.append(risk.released)
     mean = sum(linked) / sum(released)
     error = float(np.std(np.array(linked) - mean * np.array(released), ddof=1)) * 120**0.5 / sum(released)
-    evidence = evidence_from(made.suppressed.frame, policy, originals=made.k_anonymized.frame)
+    whole = chain(policy, people(60))
+    evidence = evidence_from(whole.suppressed.frame, policy, originals=whole.k_anonymized.frame)
     found = mean_linking_risk(evidence, policy)
     assert found.draws == 0 or found.standard_error < 0.01
     assert mean - 4 * error <= found.judged <= mean + 4 * error + 0.02 * mean + 6 * found.standard_error

@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-from tests.projects import project  # noqa: F401 - a fixture
+from tests.projects import kept_stages, project, staged  # noqa: F401 - fixtures

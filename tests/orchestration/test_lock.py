@@ -24,17 +24,15 @@ def refused(result: dg.ExecuteInProcessResult) -> str:
     return failures[0].step_failure_data.error.message
 
 
-def test_published_alone_is_judged_where_it_is_published(project: Make) -> None:
-    made = project()
-    assert made.materialize(*STAGES).success
+def test_published_alone_is_judged_where_it_is_published(staged: Make) -> None:
+    made = staged()
     assert made.released() == []
     assert made.materialize("published").success
     assert len(made.released()) == 4
 
 
-def test_published_without_its_checks_passes_when_the_gate_job_ran_on_its_data(project: Make) -> None:
-    made = project()
-    assert made.materialize(*STAGES).success
+def test_published_without_its_checks_passes_when_the_gate_job_ran_on_its_data(staged: Make) -> None:
+    made = staged()
     assert made.run("small_gate").success
     assert made.materialize("published", checks=False).success
     assert len(made.released()) == 4
@@ -53,9 +51,8 @@ def test_a_job_without_checks_is_refused(project: Make) -> None:
     assert made.released() == []
 
 
-def test_published_without_its_checks_is_refused_until_the_gate_job_ran(project: Make) -> None:
-    made = project()
-    assert made.materialize(*STAGES, checks=False).success
+def test_published_without_its_checks_is_refused_until_the_gate_job_ran(staged: Make) -> None:
+    made = staged(checks=False)
     message = refused(made.materialize("published", checks=False))
     assert "not evaluated on this data" in message
     assert "Run small_gate, or published with its checks." in message
@@ -63,9 +60,8 @@ def test_published_without_its_checks_is_refused_until_the_gate_job_ran(project:
     assert made.materialize("published", checks=False).success
 
 
-def test_some_of_the_checks_are_not_enough(project: Make) -> None:
-    made = project()
-    assert made.materialize(*STAGES, checks=False).success
+def test_some_of_the_checks_are_not_enough(staged: Make) -> None:
+    made = staged(checks=False)
     keys = [key for key in gate_check_keys(made.policy) if key.name != "origin"]
     job = dg.define_asset_job(
         "some_checks", dg.AssetSelection.checks(*keys), executor_def=dg.in_process_executor
@@ -77,10 +73,9 @@ def test_some_of_the_checks_are_not_enough(project: Make) -> None:
     assert "not evaluated on this data and policy: origin." in message
 
 
-def test_published_with_some_of_its_checks_is_refused(project: Make) -> None:
+def test_published_with_some_of_its_checks_is_refused(staged: Make) -> None:
     """As somebody selects them in the UI."""
-    made = project()
-    assert made.materialize(*STAGES).success
+    made = staged()
     keys = [key for key in gate_check_keys(made.policy) if key.name == "k"]
     published = dg.AssetSelection.assets(dg.AssetKey(["small", "published"])).without_checks()
     job = dg.define_asset_job(
@@ -96,27 +91,24 @@ def test_published_with_some_of_its_checks_is_refused(project: Make) -> None:
     assert made.released() == []
 
 
-def test_other_data_than_was_checked_is_refused(project: Make) -> None:
-    made = project()
-    assert made.materialize(*STAGES).success
+def test_other_data_than_was_checked_is_refused(staged: Make) -> None:
+    made = staged()
     assert made.run("small_gate").success
     assert made.materialize("perturbed", "shuffled", "suppressed", checks=False).success  # fresh noise
     assert "not evaluated on this data" in refused(made.materialize("published", checks=False))
     assert made.released() == []
 
 
-def test_data_that_breaks_a_limit_is_refused_by_the_gate_itself(project: Make) -> None:
-    made = project()
-    assert made.materialize(*STAGES).success
+def test_data_that_breaks_a_limit_is_refused_by_the_gate_itself(staged: Make) -> None:
+    made = staged()
     path = made.folder / "vault" / "small" / "suppressed.parquet"
     staged = read_staged(path)
     write_staged(path, Staged(staged.frame.iloc[:4], staged.facts))
     assert "The gate refused the release" in refused(made.materialize("published"))
 
 
-def test_tables_that_do_not_belong_together_are_one_red_check(project: Make) -> None:
-    made = project()
-    assert made.materialize(*STAGES).success
+def test_tables_that_do_not_belong_together_are_one_red_check(staged: Make) -> None:
+    made = staged()
     path = made.folder / "vault" / "small" / "suppressed.parquet"
     staged = read_staged(path)
     write_staged(path, Staged(staged.frame.assign(illness="flu"), staged.facts))
@@ -136,18 +128,18 @@ def test_tables_that_do_not_belong_together_are_one_red_check(project: Make) -> 
     ],
 )
 def test_tables_of_another_policy_are_refused_though_its_checks_ran(
-    project: Make, change: dict[str, object]
+    project: Make, staged: Make, change: dict[str, object]
 ) -> None:
-    assert project().materialize(*STAGES).success
+    staged()
     made = project(**change)
     made.run("small_gate")
     assert "made by another policy than this one" in refused(made.materialize("published"))
     assert made.released() == []
 
 
-def test_a_column_that_was_released_as_it_is_is_not_noise_afterwards(project: Make) -> None:
+def test_a_column_that_was_released_as_it_is_is_not_noise_afterwards(project: Make, staged: Make) -> None:
     before = {"height": {"role": "sensitive", "distance": "ordered", "unit": None, "resolution": None}}
-    assert project(columns=before, perturb=None, suppress=None).materialize(*STAGES).success
+    staged(columns=before, perturb=None, suppress=None)
     made = project()
     made.run("small_gate")
     assert "made by another policy" in refused(made.materialize("published"))
@@ -162,27 +154,25 @@ def test_a_hierarchy_that_changed_after_the_stages_is_refused(project: Make) -> 
     assert "a hierarchy table has changed" in refused(made.materialize("published"))
 
 
-def test_checks_by_a_laxer_policy_do_not_count(project: Make) -> None:
+def test_checks_by_a_laxer_policy_do_not_count(project: Make, staged: Make) -> None:
     height = {"role": "sensitive", "distance": "ordered", "unit": None, "resolution": None}
     quiet = {"columns": {"height": height}, "perturb": None, "suppress": None}
-    before = project(gate={"suppression": 0.9}, **quiet)
-    assert before.materialize(*STAGES).success
+    before = staged(gate={"suppression": 0.9}, **quiet)
     assert before.run("small_gate").success
     made = project(gate={"suppression": 0.5}, **quiet)
     assert "not evaluated on this data and policy" in refused(made.materialize("published", checks=False))
 
 
-def test_noise_of_a_laxer_policy_is_refused_before_its_checks_are_asked(project: Make) -> None:
-    assert project(gate={"suppression": 0.9}).materialize(*STAGES).success
+def test_noise_of_a_laxer_policy_is_refused_before_its_checks_are_asked(project: Make, staged: Make) -> None:
+    staged(gate={"suppression": 0.9})
     made = project(gate={"suppression": 0.5})
     assert "was drawn by another policy" in refused(made.materialize("published"))
     events = ledger_at(f"sqlite:///{made.folder}/ledger.sqlite").events()
     assert events[-1].event == "failed"  # not left open, which would hold its ε as if it were being written
 
 
-def test_a_table_gone_from_the_vault_is_refused_by_name(project: Make) -> None:
-    made = project()
-    assert made.materialize(*STAGES).success
+def test_a_table_gone_from_the_vault_is_refused_by_name(staged: Make) -> None:
+    made = staged()
     (made.folder / "vault" / "small" / "k_anonymized.parquet").unlink()
     result = made.materialize("published")
     assert not result.success
@@ -217,9 +207,8 @@ def test_the_same_table_in_another_partition_is_not_authorized(project: Make, tm
     assert "suppressed: belongs to another partition" in said
 
 
-def test_a_newer_failure_on_the_same_data_counts(project: Make) -> None:
-    made = project()
-    assert made.materialize(*STAGES).success
+def test_a_newer_failure_on_the_same_data_counts(staged: Make) -> None:
+    made = staged()
     assert made.run("small_gate").success
     key = gate_check_keys(made.policy)[0]
     record = made.instance.get_latest_asset_check_evaluation_record(key)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
+import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,6 +22,8 @@ from anon_pipeline.policy.locations import Locations
 from anon_pipeline.publish.whole_chain import make_release
 
 Make = Callable[..., "Project"]
+INPUTS = {"policy.yaml", "city.csv", "people.csv", "people.parquet"}
+"""Files of a project before its release."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +73,47 @@ def project(
         people = small_people() if people is None else people
         people.to_csv(tmp_path / "people.csv", index=False)
         people.to_parquet(tmp_path / "people.parquet", index=False)
-        make_release(policy, Locations.of(tmp_path, {}))
+        release(policy, tmp_path)
         return Project(tmp_path, call)
 
     return make
+
+
+def release(policy: Policy, folder: Path) -> None:
+    """Make the release of a project."""
+    make_release(policy, Locations.of(folder, {}))
+
+
+@pytest.fixture(scope="session")
+def kept_releases() -> dict[str, Path]:
+    """Folders with a release, by the files and keys that it was made from."""
+    return {}
+
+
+@pytest.fixture
+def releases_once(
+    kept_releases: dict[str, Path], tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Make equal releases of `project` once: for tests of what becomes of a release, not of making it."""
+    makes = release
+
+    def once(policy: Policy, folder: Path) -> None:
+        made_from = _digest(policy, folder)
+        if {path.name for path in folder.iterdir()} != INPUTS:
+            makes(policy, folder)
+        elif made_from in kept_releases:
+            shutil.copytree(kept_releases[made_from], folder, symlinks=True, dirs_exist_ok=True)
+        else:
+            makes(policy, folder)
+            kept_releases[made_from] = tmp_path_factory.mktemp("release") / "kept"
+            shutil.copytree(folder, kept_releases[made_from], symlinks=True)
+
+    monkeypatch.setattr(sys.modules[__name__], "release", once)
+
+
+def _digest(policy: Policy, folder: Path) -> str:
+    keys = sorted((name, value) for name, value in os.environ.items() if name.startswith("ANON_"))
+    sha = hashlib.sha256(repr((policy.model_dump_json(), keys)).encode())
+    for name in sorted(INPUTS):
+        sha.update((folder / name).read_bytes())
+    return sha.hexdigest()

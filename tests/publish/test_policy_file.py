@@ -18,6 +18,8 @@ from anon_pipeline.publish.policy_file import policy_bytes
 from anon_pipeline.publish.verify.verify import Against, verify_in_detail
 from tests.publish.projects import Project
 
+pytestmark = pytest.mark.usefixtures("releases_once")
+
 Make = Callable[..., Project]
 
 TREE = {"tree": {"South": ["Cork"], "Elsewhere": ["Dublin", "Galway"]}}

@@ -26,7 +26,7 @@ from anon_pipeline.stages.lineage import Where
 from anon_pipeline.stages.private import STAGES, Staged
 from anon_pipeline.stages.vault_tables import read_staged, write_staged
 from anon_pipeline.vault.identity import PIN
-from tests.projects import Project, restore_or_make
+from tests.projects import Project, copied, restore_or_make
 
 Make = Callable[..., Any]
 WEEKLY = {"cron": "0 3 * * 1", "partitions": "weekly", "start": "2026-01-05"}
@@ -38,34 +38,17 @@ def key(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None
         monkeypatch.setenv("ANON_PIPELINE_VAULT_KEY", os.urandom(32).hex())
 
 
-@pytest.fixture
-def two(
-    project: Make, key: None, small_people: Callable[..., pd.DataFrame], tmp_path: Path
-) -> tuple[Any, Any]:
-    """Two projects of one policy, each with its own people, all stages materialized and checked."""
-    here = project()
-    instance = dg.DagsterInstance.ephemeral()
-    folder = tmp_path / "other"
-    folder.mkdir()
-    people = small_people()
-    people.assign(height=people["height"].to_numpy()[::-1]).to_csv(folder / "people.csv", index=False)
-    other = replace(here, folder=folder, definitions=build_release(here.policy, folder), instance=instance)
-    assert here.materialize(*STAGES).success
-    assert other.materialize(*STAGES).success
-    return here, other
-
-
 KEY = os.urandom(32).hex()
 
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tuple[Path, dg.DagsterInstance]]]:
-    """Folders and instances of projects that are made once: two with a key, one without."""
+    """Folders and instances of projects that are made once: two with a key, two without."""
     with ExitStack() as open_:
         place = tmp_path_factory.mktemp("kept")
         yield {
             name: (place / name, open_.enter_context(dg.DagsterInstance.ephemeral()))
-            for name in ("here", "other", "plain")
+            for name in ("here", "other", "plain", "plain other")
         }
 
 
@@ -80,15 +63,31 @@ def made_once(
 
     def make(name: str) -> Project:
         (folder, instance), policy, people = kept[name], small_policy(), small_people()
-        if name != "plain":
+        if not name.startswith("plain"):
             monkeypatch.setenv("ANON_PIPELINE_VAULT_KEY", KEY)
-        if name == "other":
+        if name.endswith("other"):
             people = people.assign(height=people["height"].to_numpy()[::-1])
         made = Project(folder, policy, build_release(policy, folder), instance)
         restore_or_make(folder, partial(_make, made, people))
         return made
 
     return make
+
+
+@pytest.fixture
+def two(
+    made_once: Callable[[str], Project], request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[Project, Project]]:
+    """Two projects of one policy, each with its own people, all stages materialized and checked.
+
+    With a key; without one where the parameter is False. What happens to them stays in the test.
+    """
+    monkeypatch.setattr("anon_pipeline.orchestration.stage.RETRY_SECONDS", 0)
+    keyed = getattr(request, "param", True)
+    made = [made_once(name) for name in (("here", "other") if keyed else ("plain", "plain other"))]
+    with ExitStack() as open_:
+        here, other = (replace(one, instance=open_.enter_context(copied(one.instance))) for one in made)
+        yield here, other
 
 
 def _make(made: Project, people: pd.DataFrame) -> None:
@@ -117,8 +116,8 @@ def exchanged(here: Any, other: Any, *stages: str) -> None:
         shutil.copy(table(other, stage), table(here, stage))
 
 
-@pytest.mark.parametrize("key", [True, False], indirect=True)
-def test_foreign_tables_are_refused_by_the_gate_itself(two: tuple[Any, Any]) -> None:
+@pytest.mark.parametrize("two", [True, False], indirect=True)
+def test_foreign_tables_are_refused_by_the_gate_itself(two: tuple[Project, Project]) -> None:
     here, other = two
     exchanged(here, other, *STAGES)
     assert refused_checks(here.run("small_gate")) == {"origin"}
@@ -137,7 +136,7 @@ def test_every_stage_refuses_a_foreign_table(made_once: Callable[[str], Project]
     assert f"{stage}: belongs to another project" in said
 
 
-def test_a_vault_that_was_exchanged_as_a_whole_is_refused(two: tuple[Any, Any]) -> None:
+def test_a_vault_that_was_exchanged_as_a_whole_is_refused(two: tuple[Project, Project]) -> None:
     here, other = two
     shutil.rmtree(here.folder / "vault")
     shutil.copytree(other.folder / "vault", here.folder / "vault")
@@ -147,7 +146,7 @@ def test_a_vault_that_was_exchanged_as_a_whole_is_refused(two: tuple[Any, Any]) 
     assert here.run("small_gate").success
 
 
-def test_a_project_that_moved_is_the_same(two: tuple[Any, Any], tmp_path: Path) -> None:
+def test_a_project_that_moved_is_the_same(two: tuple[Project, Project], tmp_path: Path) -> None:
     here, _ = two
     moved = tmp_path / "moved"
     here.folder.rename(moved)
@@ -155,7 +154,7 @@ def test_a_project_that_moved_is_the_same(two: tuple[Any, Any], tmp_path: Path) 
     assert after.materialize("perturbed", "shuffled", "suppressed", "published").success
 
 
-def test_a_vault_of_a_machine_without_a_project_folder_keeps_the_id(two: tuple[Any, Any]) -> None:
+def test_a_vault_of_a_machine_without_a_project_folder_keeps_the_id(two: tuple[Project, Project]) -> None:
     here, _ = two
     (here.folder / PIN).unlink()
     assert here.materialize("published").success
@@ -164,7 +163,7 @@ def test_a_vault_of_a_machine_without_a_project_folder_keeps_the_id(two: tuple[A
     ).read_text().strip()
 
 
-def test_a_lost_vault_keeps_the_projects_id(two: tuple[Any, Any]) -> None:
+def test_a_lost_vault_keeps_the_projects_id(two: tuple[Project, Project]) -> None:
     here, _ = two
     before = (here.folder / PIN).read_text()
     shutil.rmtree(here.folder / "vault")
@@ -172,9 +171,8 @@ def test_a_lost_vault_keeps_the_projects_id(two: tuple[Any, Any]) -> None:
     assert (here.folder / "vault" / "project-id").read_text().strip() == before.strip()
 
 
-def test_suppressed_of_other_originals_is_refused_by_name(project: Make, key: None) -> None:
-    made = project()
-    assert made.materialize(*STAGES).success
+def test_suppressed_of_other_originals_is_refused_by_name(staged: Make, key: None) -> None:
+    made = staged()
     before = {stage: table(made, stage).read_bytes() for stage in STAGES}
     assert made.materialize(*STAGES).success  # the same data: other record ids, other noise
     for stage in ("shuffled", "suppressed"):
@@ -211,9 +209,8 @@ def test_each_stage_alone_and_then_the_rest(project: Make, key: None) -> None:
     assert sorted(kinds) == [".html", ".html", ".json", ".json", ".parquet", ".parquet"]
 
 
-def test_a_table_that_was_edited_is_refused(project: Make) -> None:
-    made = project()
-    assert made.materialize(*STAGES).success
+def test_a_table_that_was_edited_is_refused(staged: Make) -> None:
+    made = staged()
     staged = read_staged(table(made, "k_anonymized"))
     lied = staged.frame.assign(height=staged.frame["height"] + 1)
     write_staged(table(made, "k_anonymized"), replace(staged, frame=lied))
@@ -253,8 +250,8 @@ def test_lineage_that_is_none_is_refused_without_its_text(
     assert "CANARY" not in text + "".join(str(event) for event in result.all_events)
 
 
-@pytest.mark.parametrize("key", [False], indirect=True)
-def test_forged_lineage_without_a_key_meets_the_second_lock(two: tuple[Any, Any]) -> None:
+@pytest.mark.parametrize("two", [False], indirect=True)
+def test_forged_lineage_without_a_key_meets_the_second_lock(two: tuple[Project, Project]) -> None:
     here, other = two
     mine = read_staged(table(here, "suppressed")).lineage
     for stage in STAGES:
@@ -289,8 +286,8 @@ def test_nothing_of_lineage_leaves_the_vault(project: Make) -> None:
     assert lineage.where.project not in shown
 
 
-@pytest.mark.parametrize("key", [False], indirect=True)
-def test_the_internal_report_is_of_these_tables(two: tuple[Any, Any]) -> None:
+@pytest.mark.parametrize("two", [False], indirect=True)
+def test_the_internal_report_is_of_these_tables(two: tuple[Project, Project]) -> None:
     here, other = two
     assert here.materialize("published").success
     document = read_manifest(here.folder / "out")
@@ -301,10 +298,9 @@ def test_the_internal_report_is_of_these_tables(two: tuple[Any, Any]) -> None:
 
 
 def test_no_stage_and_no_publishing_on_a_vault_that_git_tracks(
-    project: Make, monkeypatch: pytest.MonkeyPatch
+    staged: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = project()
-    assert made.materialize(*STAGES).success
+    made = staged()
     monkeypatch.setattr("anon_pipeline.vault.gitindex._looked_up", CountsThree())
     for stage in ("raw", "suppressed", "published"):
         said = failures(made.materialize(stage, checks=False))

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -78,20 +77,27 @@ def public(made: Folder, measured: dict[str, Any]) -> set[float]:
     return numbers | {1 - value for value in numbers}  # the share that is released, and the one that is not
 
 
+def commands(number: int, outcome: str, form: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield commands about one release; the first one makes it."""
+    yield "run", "policy.yaml", *form
+    if outcome == "passed":
+        judged = ("check", "out", "--policy", "policy.yaml", "--allow-unmeasured", "--format")
+        yield from ((*judged, one) for one in FORMS if not form)
+        yield from (("verify", "out", *policy, *form) for policy in ((), ("--policy", "policy.yaml")))
+        to = f"bundle{number}{len(form)}.zip"
+        yield "bundle", "out", "--policy", "policy.yaml", "--to", to, *form
+    yield "ledger", "list", *form
+    yield "diff", "policy.yaml", "other.yaml", *form
+    yield "check-policy", "policy.yaml"
+
+
 def printed(made: Folder, number: int, outcome: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield what commands print, each with what the vault has of the release that it is about."""
-    call, kept = partial(_printed, made), made.path / "vault" / "small" / "gate.json"
+    """Yield what each command prints, with what the vault has of the release that it is about."""
+    kept = made.path / "vault" / "small" / "gate.json"
     for form in ((), ("--json",)):
-        texts = [call("run", "policy.yaml", *form)]
-        if outcome == "passed":
-            judged = ("check", "out", "--policy", "policy.yaml", "--allow-unmeasured", "--format")
-            texts += [call(*judged, one) for one in FORMS] if not form else []
-            texts += [call("verify", "out", *policy, *form) for policy in ((), ("--policy", "policy.yaml"))]
-            to = f"bundle{number}{len(form)}.zip"
-            texts += [call("bundle", "out", "--policy", "policy.yaml", "--to", to, *form)]
-        texts += [call("ledger", "list", *form), call("diff", "policy.yaml", "other.yaml", *form)]
-        texts += [call("check-policy", "policy.yaml")]
-        yield "\n".join(texts), json.loads(kept.read_text(encoding="utf-8"))
+        for arguments in commands(number, outcome, form):
+            text = _printed(made, *arguments)
+            yield text, json.loads(kept.read_text(encoding="utf-8"))
 
 
 def _printed(made: Folder, *arguments: str) -> str:
@@ -101,9 +107,8 @@ def _printed(made: Folder, *arguments: str) -> str:
     return done.out + done.err
 
 
-def shown(made: Folder, number: int, outcome: str) -> set[str]:
-    """Return the names of the curator's numbers that the terminal shows, in any form."""
-    found = set()
+def shown(made: Folder, number: int, outcome: str) -> Iterator[set[str]]:
+    """Yield the names of the curator's numbers that the terminal shows, in any form, after each command."""
     for text, measured in printed(made, number, outcome):
         assert measured["gate"]["passed"] is (outcome == "passed")
         numbers = set(re.findall(r"(?<![\w.])\d[\d,]*(?:\.\d+)?", text))
@@ -112,18 +117,25 @@ def shown(made: Folder, number: int, outcome: str) -> set[str]:
         assert {"facts.k_anonymized.information_loss", "facts.shuffled.records"} <= private.keys()
         searched = {name: value for name, value in private.items() if value not in known}
         assert len(searched) >= 20
-        found |= {name for name, value in searched.items() if numbers & forms(value)}
-    return found
+        yield {name for name, value in searched.items() if numbers & forms(value)}
 
 
-def shown_twice(folder: Make, people: People, outcome: str) -> set[str]:
-    """Search two releases: a number of few digits may equal another one by chance, but not in both."""
-    found = []
+def shown_twice(folder: Make, people: People, outcome: str, *, until: str | None = None) -> set[str]:
+    """Search two releases: a number of few digits may equal another one by chance, but not in both.
+
+    Args:
+        until: the name after which the search of a release may end; None: search all.
+    """
+    found: list[set[str]] = []
     for seed in (0, 1):
         made = folder(people(n=300 + 17 * seed, seed=seed), gate=GATES[outcome])
         other = (made.path / "policy.yaml").read_text(encoding="utf-8").replace("epsilon: 2", "epsilon: 4")
         (made.path / "other.yaml").write_text(other, encoding="utf-8")
-        found.append(shown(made, seed, outcome))
+        found.append(set())
+        for names in shown(made, seed, outcome):
+            found[-1] |= names
+            if until in names:
+                break
     return found[0] & found[1]
 
 
@@ -143,4 +155,5 @@ def test_the_search_finds_a_number_that_is_planted(
         return form.format(verdict.value or 0.0)
 
     monkeypatch.setattr("anon_pipeline.limits.table.demanded_by", planted)
-    assert "linking_risk.value" in shown_twice(folder, small_people, outcome)
+    planted_name = "linking_risk.value"
+    assert planted_name in shown_twice(folder, small_people, outcome, until=planted_name)

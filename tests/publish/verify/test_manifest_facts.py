@@ -20,6 +20,8 @@ from anon_pipeline.publish.verify.versions import RULES_2
 from anon_pipeline.publish.whole_chain import make_release
 from tests.publish.projects import Project
 
+pytestmark = pytest.mark.usefixtures("releases_once")
+
 
 @pytest.mark.parametrize(
     "said",

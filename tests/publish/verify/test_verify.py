@@ -18,6 +18,8 @@ from anon_pipeline.publish import release_files
 from anon_pipeline.publish.verify import verify, verify_policy
 from tests.publish.projects import Project
 
+pytestmark = pytest.mark.usefixtures("releases_once")
+
 Make = Callable[..., "Project"]
 
 

@@ -15,6 +15,8 @@ from anon_pipeline.policy.public import PublicPolicy
 from anon_pipeline.publish.verify.verify_policy import policy_of_release
 from tests.publish.projects import Project
 
+pytestmark = pytest.mark.usefixtures("releases_once")
+
 Make = Callable[..., Project]
 
 

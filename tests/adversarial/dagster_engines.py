@@ -1,0 +1,40 @@
+"""Engines of Dagster's databases, made once for each database instead of for each event that is stored.
+
+Belongs here: that. Does not belong here: what Dagster is asked to do (`crash_dagster`, `leak_dagster`).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from dagster._core.storage.event_log.sqlite import sqlite_event_log
+from dagster._core.storage.runs.sqlite import sqlite_run_storage
+
+__all__ = ["reuse_engines"]
+
+_KEPT = 8
+"""Databases whose engines are kept: a run has one of its own, and shares the others."""
+
+
+def reuse_engines(patch: pytest.MonkeyPatch) -> None:
+    """Keep the engines of Dagster's SQLite databases, and with them the statements that they compiled.
+
+    An engine opens a database anew each time and closes it afterwards, as it did: what is stored, and when,
+    stays the same, and a child process or a restored folder meets no open database.
+    """
+
+    @lru_cache(_KEPT)
+    def made(url: str, arguments: tuple[tuple[str, Any], ...]) -> sa.Engine:
+        return sa.create_engine(
+            url, poolclass=sa.NullPool, **({"connect_args": dict(arguments)} if arguments else {})
+        )
+
+    def kept(url: str, *, poolclass: type[sa.Pool], connect_args: dict[str, Any] | None = None) -> sa.Engine:
+        assert poolclass is sa.NullPool
+        return made(url, tuple((connect_args or {}).items()))
+
+    for module in (sqlite_event_log, sqlite_run_storage):
+        patch.setattr(module, "create_engine", kept)
