@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import pytest
+from typing import TYPE_CHECKING, Any
 
 from anon_pipeline.stages.contracts import stages
 from anon_pipeline.stages.contracts.shape import Contract
 from anon_pipeline.stages.contracts.witness import list_missed_breaks
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def prove_contracts_once(patch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -46,9 +47,23 @@ def make(policy: Policy, people: pd.DataFrame, folder: Path = Path()) -> Made:
     return Made(policy, document, judged.frame, chain, exact)
 
 
+@pytest.fixture(scope="session")
+def kept_made() -> list[Made]:
+    """The release that `made` copies, once it is made."""
+    return []
+
+
 @pytest.fixture
-def made(small_policy: Callable[..., Policy], small_people: Callable[..., pd.DataFrame]) -> Made:
-    return make(small_policy(gate={"linking_risk": 1.0, "linking": "realized"}), small_people())
+def made(
+    kept_made: list[Made],
+    small_policy: Callable[..., Policy],
+    small_people: Callable[..., pd.DataFrame],
+) -> Made:
+    """A release that is the test's own: a copy of one that is made once."""
+    if not kept_made:
+        policy = small_policy(gate={"linking_risk": 1.0, "linking": "realized"})
+        kept_made.append(make(policy, small_people()))
+    return deepcopy(kept_made[0])
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,18 @@ from benchmarks.settings import GX, PROCESSES, SETTINGS, Setting, asked, markdow
 
 ROOT = Path(__file__).resolve().parents[2]
 Found = dict[str, dict[str, list[object]]]
+ONCE = """
+from types import SimpleNamespace
+from tests.contracts_once import prove_contracts_once
+prove_contracts_once(SimpleNamespace(setattr=setattr))
+"""
+"""Proves each contract once under the settings of its process, instead of once for each case."""
+
+
+def said(folder: Path, setting: Setting, judge: str = "gate") -> Found:
+    """Judge in a process of its own, under a setting."""
+    found: Found = asked(folder, replace(setting, within=setting.within + ONCE), judge)
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def plain(folder: Path) -> Found:
     """What is said without settings; it must be what the cases are named after."""
-    found: Found = asked(folder, Setting("none"))
+    found = said(folder, Setting("none"))
     for case, verdicts in found.items():
         refused = {limit for limit, (status, _) in verdicts.items() if status == "refused"}
         assert refused == set() if case.endswith("good") else case.partition(":")[0] in refused, case
@@ -33,7 +46,7 @@ def plain(folder: Path) -> Found:
 
 @pytest.mark.parametrize("process", PROCESSES)
 def test_no_setting_changes_a_verdict(process: str, folder: Path, plain: Found) -> None:
-    assert asked(folder, together(process)) == plain
+    assert said(folder, together(process)) == plain
 
 
 def test_settings_of_one_process_do_not_undo_each_other() -> None:
@@ -43,7 +56,7 @@ def test_settings_of_one_process_do_not_undo_each_other() -> None:
 
 
 def test_great_expectations_says_the_same_whatever_is_set(folder: Path) -> None:
-    found = asked(folder, GX, "suite")
+    found = said(folder, GX, "suite")
     for case, verdicts in found.items():
         refused = {limit for limit, (status, _) in verdicts.items() if status == "refused"}
         more = {"linking_risk"} if case.startswith(("t_", "l_")) else set()  # nothing could be released: 1

@@ -15,15 +15,28 @@ from anon_pipeline import Locations, Policy, make_release
 from anon_pipeline.gate import Status
 from anon_pipeline.publish.lock import LOCK, hold_folder, this_process
 from anon_pipeline.publish.verify.verify import Against, verify_release
+from tests.projects import restore_or_make
 
 Small = Callable[..., Policy]
 OURS = asdict(this_process())
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for one project."""
+    return tmp_path_factory.mktemp("kept") / "project"
+
+
 @pytest.fixture
-def out(tmp_path: Path, small_policy: Small, small_people: Callable[..., pd.DataFrame]) -> Path:
-    small_people().to_csv(tmp_path / "people.csv", index=False)
-    return make_release(small_policy(), Locations.of(tmp_path, {})).path.parent
+def out(kept: Path, small_policy: Small, small_people: Callable[..., pd.DataFrame]) -> Path:
+    """The destination of one release, put back as it was published."""
+
+    def make() -> None:
+        small_people().to_csv(kept / "people.csv", index=False)
+        make_release(small_policy(), Locations.of(kept, {}))
+
+    restore_or_make(kept, make)
+    return kept / "out"
 
 
 def judged(folder: Path, policy: Policy | None = None) -> Status:
