@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.evidence.lost_values import lost_columns
 from anon_pipeline.evidence.measures import suppression
 from anon_pipeline.evidence.usefulness import (
     error_of_spread,
@@ -19,8 +20,10 @@ from anon_pipeline.evidence.usefulness import (
 from anon_pipeline.limits import usual
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit
-from anon_pipeline.limits.traits import Forecast, Judged, Words
+from anon_pipeline.limits.traits import Forecast, Judged, Published, Words
+from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.stages.facts.records import KAnonymizedFacts
 
 LOSS = 0.8
 """Information loss of the recoding, in [0, 1], from which on a release has a warning."""
@@ -102,6 +105,16 @@ def _information_loss(case: Case, demand: Demand) -> float:
     return float(case.facts["k_anonymized"]["information_loss"])
 
 
+def _judge_lost_values(case: Case, demand: Demand) -> Verdict:
+    """Name the columns of which the recoding, or what was left out later, lost a category."""
+    found = (case.facts or {}).get(KAnonymizedFacts.stage, {}).get("lost")
+    if found is None:
+        return Verdict(demand.name, Status.UNMEASURED, reason="needs the facts of the stages")
+    names = list(dict.fromkeys((*found, *lost_columns(case.evidence, case.policy))))
+    said = f"a category of these columns is left out as a whole: {', '.join(names)}" if names else None
+    return Verdict(demand.name, Status.REFUSED if said else Status.PASSED, reason=said)
+
+
 INFORMATION_LOSS = Limit(
     "utility_information_loss",
     Words(
@@ -162,6 +175,21 @@ FULLY_GENERALIZED = Limit(
     advisable=True,
     usefulness="recoding",
     forecast=Forecast(value=lambda expected, policy: expected.constant),
+)
+LOST_VALUES = Limit(
+    "utility_lost_values",
+    Words(
+        "No category that {k} or more {counted} have is missing from the release, because all of them were "
+        "left out: readers would think that there are none. Only advice.",
+        advice="group such categories with others before the release or in the hierarchy, or take a smaller "
+        "k, or another recoder, so that less is left out.",
+    ),
+    Judged(judge=_judge_lost_values, bound=lambda wanted: None, needs=("originals",)),
+    demanded=lambda policy: {"": Advised(None)},
+    advisable=True,
+    usefulness="recoding",
+    expectation="",
+    published=Published(valued=False),
 )
 SHARE_RELEASED = Limit(
     "utility_released",

@@ -32,6 +32,7 @@ from anon_pipeline.evidence.clipped_values import clipped_shares
 from anon_pipeline.evidence.evidence import evidence_from, people_in
 from anon_pipeline.evidence.identifier_values import held_identifiers
 from anon_pipeline.evidence.listing_labels import listing_labels
+from anon_pipeline.evidence.lost_values import lost_by_recoding
 from anon_pipeline.evidence.measures import class_limits, confident_originals
 from anon_pipeline.evidence.released_columns import following_columns
 from anon_pipeline.evidence.told_originals import told_originals
@@ -144,7 +145,8 @@ def k_anonymized(
         policy: its section ``anonymize``.
         before: the table of `deidentified`.
         observe: called now and then with how far a long search is.
-        telling: whether to look for columns that tell originals, which only a release is judged by.
+        telling: whether to look for columns that tell originals, and for categories that were lost, which
+            only a release is judged by.
     Raises:
         InputError: values outside their hierarchy.
         InfeasibleError: no recoding within the suppression limit.
@@ -171,7 +173,11 @@ def k_anonymized(
     people = people_in(frame, policy)
     facts = recoding_facts(policy, recoding, classes, gone=gone, people=people, hierarchies=hierarchies)
     if telling:
-        facts = replace(facts, telling=told_originals(frame, policy, coded.codes, classes.labels))
+        facts = replace(
+            facts,
+            telling=told_originals(frame, policy, coded.codes, classes.labels),
+            lost=lost_by_recoding(frame, policy, classes.labels),
+        )
     return stage_result(policy, before, after, facts)
 
 

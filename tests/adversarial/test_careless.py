@@ -134,6 +134,7 @@ def with_what_tells_others(frame: pd.DataFrame) -> pd.DataFrame:
         pay=pay,
         bonus=bonus,
         building=building_of(frame["diagnosis"]),
+        group=[("blue" if i < 36 else "red", "green")[i % 2 if i >= 36 else 0] for i in range(n)],
         home=[None if i < 3 else ("own", "rented")[i % 2] for i in range(n)],
         **several_illnesses(frame["diagnosis"]),
         total=pay + bonus,

@@ -21,7 +21,7 @@ Small = Callable[..., Policy]
 def facts_of(policy: Policy) -> dict[str, dict[str, object]]:
     """What the stages of this policy would say of their origin."""
     made = {stage: {"made_by": policy.making} for stage in STAGES}
-    made["k_anonymized"] |= {"hierarchies": {}, "information_loss": 0.5, "telling": {}}
+    made["k_anonymized"] |= {"hierarchies": {}, "information_loss": 0.5, "telling": {}, "lost": ()}
     made["raw"]["repeated"] = ()
     for stage in ("perturbed", "shuffled"):
         made[stage]["seeded"] = False
@@ -45,6 +45,7 @@ USEFULNESS = (
     "utility_error_of_spread.height",
     "utility_fully_generalized",
     "utility_released",
+    "utility_lost_values",
 )
 
 

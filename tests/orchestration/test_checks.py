@@ -64,6 +64,7 @@ def test_every_check_is_blocking_and_there_is_one_per_limit(small_policy: Callab
         "published:utility_error_of_spread_height",
         "published:utility_fully_generalized",
         "published:utility_information_loss",
+        "published:utility_lost_values",
         "published:utility_relative_error_height",
         "published:utility_released",
         "raw:contract",

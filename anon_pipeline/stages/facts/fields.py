@@ -82,6 +82,7 @@ FIELDS: Mapping[str, Mapping[str, must.Rule]] = {
         "equal_distance": must.list_of(must.column),
         "sse": must.or_none(must.share),
         "telling": must.mapping_of(must.column, must.either(must.column, must.list_of(must.column))),
+        "lost": must.list_of(must.column),
     },
     PerturbedFacts.stage: {
         "passed_through": must.flag,

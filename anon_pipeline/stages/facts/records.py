@@ -91,6 +91,7 @@ class KAnonymizedFacts:
     equal_distance: generalize columns without a hierarchy, whose values were taken as equally far apart.
     sse: mean squared distance of a microaggregated cell from its original, in [0, 1]; else None.
     telling: columns whose originals released columns reveal, and which ones: `evidence.told_originals`.
+    lost: columns with a category that was suppressed as a whole: `evidence.lost_values`.
     """
 
     stage: ClassVar[str] = "k_anonymized"
@@ -110,6 +111,7 @@ class KAnonymizedFacts:
     equal_distance: tuple[str, ...] = field(default=(), metadata=number_field(POLICY))
     sse: float | None = field(default=None, metadata=number_field(CURATORS))
     telling: dict[str, str | list[str]] = field(default_factory=dict, metadata=number_field(CURATORS))
+    lost: tuple[str, ...] = field(default=(), metadata=number_field(CURATORS))
 
 
 @dataclass(frozen=True, slots=True)
