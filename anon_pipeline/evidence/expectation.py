@@ -62,10 +62,11 @@ __all__ = [
 
 STANDARD_ERRORS = 3
 """Standard errors above its mean that a simulated value is judged at."""
+SIMULATED_RECORDS = 2**17
+"""Records whose noise is drawn to measure a table, all draws together."""
 
 _CLOSE = 0.01  # by which a bound may be too high
 _WORK = 2.0**24  # steps that a bound may take for one class
-_RECORDS = 2**17  # whose noise is drawn, all draws together
 _LEAST = 8  # draws of the whole, 16 at most; of groups of classes 2 may do (`risk.strata`)
 
 Measure = Callable[[Evidence, Policy], float]
@@ -91,7 +92,7 @@ class Expectation:
 
 
 def _draws(records: int) -> int:
-    return min(max(_RECORDS // records, _LEAST), 16)
+    return min(max(SIMULATED_RECORDS // records, _LEAST), 16)
 
 
 def expectation(
@@ -121,7 +122,7 @@ def _several(
     """Return what is drawn, and how often; ``whole`` makes it where it is the table once."""
     records = int(np.count_nonzero(require_originals(evidence).labels >= 0))
     draws = _draws(records)
-    copies = max(_RECORDS // (draws * records), 1) if together else 1
+    copies = max(SIMULATED_RECORDS // (draws * records), 1) if together else 1
     if copies == 1 and whole is not None:
         return whole(), draws
     return drawing_table(evidence, policy, copies), draws
@@ -179,9 +180,9 @@ def mean_linking_risk(evidence: Evidence, policy: Policy, *, whole: Whole | None
         return Expectation(1.0)
     exact = quantize(np.where((behind.labels >= 0)[:, None], behind.grid, 0.0))
     law = noise_law(replace(evidence, originals=behind), policy)
-    random, draws = np.random.default_rng(SEED), min(_RECORDS // len(behind.own), 1024)
+    random, draws = np.random.default_rng(SEED), min(SIMULATED_RECORDS // len(behind.own), 1024)
     if draws < _LEAST:
-        draws = draws_of(np.bincount(behind.labels[behind.own]), records=_RECORDS)
+        draws = draws_of(np.bincount(behind.labels[behind.own]), records=SIMULATED_RECORDS)
     found = expected_linking_risk(exact, behind.labels, law, random=random, draws=draws)
     return Expectation(found.risk, found.standard_error, found.draws)
 
@@ -194,7 +195,7 @@ def _simulate(evidence: Evidence, policy: Policy, whole: Whole | None) -> Expect
     sought = linking_table(behind.own, rows, labels=behind.labels, sort=behind.tables.sorted_classes)
     if draws > _LEAST or sought.table is None:
         return _mean(table, lambda d: sought.measure(d.values.astype(np.float64), d.rows).risk, draws)
-    groups, draws = groups_of(sizes)[table.labels], draws_of(sizes, records=_RECORDS)
+    groups, draws = groups_of(sizes)[table.labels], draws_of(sizes, records=SIMULATED_RECORDS)
     linked, of = np.zeros((2, draws, MOST))
     for draw, drawn in enumerate(table.releases(draws)):
         if drawn is not None:

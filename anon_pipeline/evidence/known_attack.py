@@ -31,8 +31,10 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.known_cells import CLOSE, Cells, Hidden, cells_of, most_linked, right_guesses
 from anon_pipeline.risk.strata import combined_ratio, draws_of, groups_of
 
+SIMULATED_RECORDS = 2**15
+"""Records whose noise is drawn to measure a table, all draws together."""
+
 _SEED = 1  # of drawn categories and of samples, whatever input and policy
-_RECORDS = 2**15  # whose noise is drawn, all draws together
 _PAIRS = 2**19  # of a record and an original that are compared for one set of columns, all draws together
 _PAIRS_OF_PEOPLE = 2**21  # the same where people are counted: each one is looked at with all records
 
@@ -226,7 +228,7 @@ def known_table(evidence: Evidence, policy: Policy) -> KnownTable:
     """Sort the originals by all that may be known of them; the arguments are those of `known_attack`."""
     behind = require_originals(evidence)
     records = max(int(np.count_nonzero(behind.labels >= 0)), 1)
-    copies = max(_RECORDS // (8 * records), 1) if policy.noisy else 1
+    copies = max(SIMULATED_RECORDS // (8 * records), 1) if policy.noisy else 1
     ranks = {name: value_ranks(behind.frame[name]) for name in policy.unchanged}
     codes = codes_of(behind.frame, policy)
     order = ranks | {name: codes[:, at] for at, name in enumerate(policy.categorical)}
@@ -266,7 +268,7 @@ def _many(policy: Policy, sizes: Integers, people: Integers | None) -> int:
     """Return how many releases are drawn of classes of these sizes."""
     if not policy.noisy:
         return 1
-    return draws_of(sizes, records=_RECORDS) if people is None else DRAWS
+    return draws_of(sizes, records=SIMULATED_RECORDS) if people is None else DRAWS
 
 
 def _draw(table: DrawingTable, hidden: Hidden, many: int) -> Iterator[Shown]:

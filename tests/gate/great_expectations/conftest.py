@@ -123,8 +123,8 @@ def make_release(
 def _fewer_copies() -> Iterator[None]:
     """Simulate fewer copies of a small table: gate and suite must say the same, however exact it is."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("anon_pipeline.evidence.expectation._RECORDS", 2**13)
-        patch.setattr("anon_pipeline.evidence.known_attack._RECORDS", 2**12)
+        patch.setattr("anon_pipeline.evidence.expectation.SIMULATED_RECORDS", 2**13)
+        patch.setattr("anon_pipeline.evidence.known_attack.SIMULATED_RECORDS", 2**12)
         yield
 
 
