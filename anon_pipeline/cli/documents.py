@@ -71,6 +71,7 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
             "name": TEXT,
             "is_reviewed": BIT,
             "columns": {"type": "object", "additionalProperties": list_of(TEXT)},
+            "protections": list_of(TEXT),
             "risks": rows_of({"key": TEXT, "what": TEXT}),
             "questions": list_of(TEXT),
             "reviewed": object_of({"who": TEXT, "when": TEXT, "digest": TEXT}),

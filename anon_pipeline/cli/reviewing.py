@@ -29,12 +29,13 @@ Example:
 def review(policy_file: Path, who: str, as_json: bool) -> None:
     """Print what a second person confirms of a policy, and the section that records the review.
 
-    Nothing is written and no data is read. Give the printed section to the policy only if the answer to every
-    question is yes; the reviewer must not be the author of the policy. A policy without a review, or with one
-    of another state, is published with a warning.
+    Nothing is written, and neither the data nor a file that the policy names is read. Give the printed
+    section to the policy only if the answer to every question is yes; the reviewer must not be the author of
+    the policy. A policy without a review, or with one of another state, is published with a warning.
     """
     from anon_pipeline.evidence.identifying_columns import utc_today  # noqa: PLC0415
     from anon_pipeline.limits.review_questions import (  # noqa: PLC0415 - with numba, a second
+        protections,
         review_questions,
         risks_of_author,
         treatments,
@@ -46,6 +47,7 @@ def review(policy_file: Path, who: str, as_json: bool) -> None:
         "name": policy.name,
         "is_reviewed": policy.is_reviewed,
         "columns": {words: names for words, names in treatments(policy) if names},
+        "protections": [*protections(policy)],
         "risks": [{"key": key, "what": said} for key, said in risks_of_author(policy).items()],
         "questions": [*review_questions(policy)],
         "reviewed": {"who": who, "when": utc_today().isoformat(), "digest": policy.review_digest},
@@ -63,6 +65,9 @@ def _print(document: Mapping[str, Any], reviewed: Reviewed | None) -> None:
     width = max(map(len, columns), default=0)
     for words, names in columns.items():
         click.echo(f"  {words:{width}}  {', '.join(names)}")
+    click.echo("\nProtection, and what a release must keep")
+    for said in document["protections"]:
+        click.echo(f"  - {said}")
     if document["risks"]:
         click.echo("\nAccepted by the author, beyond what is usual")
         for risk in document["risks"]:

@@ -5,9 +5,11 @@ Decision: docs/adr/0077-a-second-person-reviews.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from anon_pipeline.limits.accepted_risks import accepted_risks
+from anon_pipeline.limits.table import demands
+from anon_pipeline.policy.fields import LEFT_OUT
 from anon_pipeline.policy.model import Policy
 
 REVIEW = "reviewed"
@@ -29,9 +31,27 @@ def treatments(policy: Policy) -> Iterator[tuple[str, list[str]]]:
 def review_questions(policy: Policy) -> Iterator[str]:
     """Yield the questions, each to be answered with yes or no; a no means that the policy must change."""
     yield from _of_exact_columns(policy)
-    yield from _of_quasi_identifiers(policy)
+    yield from _of_protected_columns(policy)
     yield from _of_people(policy)
     yield from _of_use(policy)
+
+
+def protections(policy: Policy) -> Iterator[str]:
+    """Yield how the columns are protected, and each limit that a release must keep, in one line each."""
+    recoding = policy.anonymize
+    yield (
+        f"classes of at least {recoding.k}, by {recoding.recoder}; at most "
+        f"{100 * recoding.suppression_limit:g} % of the records left out for it"
+    )
+    if policy.perturb is not None:
+        split = f", split over {policy.rows} records" if policy.rows > 1 else ""
+        yield f"ε = {policy.perturb.epsilon:g} for all noisy columns together{split}"
+    for column, coarsened in policy.coarsened.items():
+        yield f"{column}: {coarsened.words}"
+    for demand in demands(policy):
+        limits = demand.bound is not None and not (demand.sense == "at most" and demand.bound >= 1)
+        if limits and not demand.advised and not demand.limit.of_policy:
+            yield f"{demand.name} {demand.sense} {demand.bound:g}"
 
 
 def risks_of_author(policy: Policy) -> Mapping[str, str]:
@@ -40,44 +60,51 @@ def risks_of_author(policy: Policy) -> Mapping[str, str]:
 
 
 def _of_exact_columns(policy: Policy) -> Iterator[str]:
-    if plain := [*policy.insensitive]:
+    if policy.insensitive:
+        names = f"Insensitive ({_join(policy.insensitive)})"
+        yield f"{names}: nobody can be recognized by these values?"
+        yield f"{names}: none of these values is a secret, and no secret follows from them?"
+    if policy.sensitive:
+        names = f"Sensitive ({_join(policy.sensitive)})"
         yield (
-            f"Insensitive ({_join(plain)}): nobody can be recognized by these values, none of them is a "
-            "secret, and no secret follows from them?"
+            f"{names}: nobody who could look for a person knows that person's value, as an employer, a "
+            "doctor, a school or a neighbor may?"
         )
-    if secrets := [*policy.sensitive]:
-        yield (
-            f"Sensitive ({_join(secrets)}): each cell holds one secret, and no column repeats or completes "
-            "another one?"
-        )
-        yield (
-            f"Sensitive ({_join(secrets)}): different words mean different things, and neither an empty "
-            'cell nor a word like "unknown" gives something away?'
-        )
+        yield f"{names}: each cell holds one secret, and no column repeats or completes another one?"
+        yield f"{names}: no group of values is one secret, such as several codes of one illness?"
+        yield f'{names}: an empty cell, or a word like "unknown", gives nothing away?'
 
 
-def _of_quasi_identifiers(policy: Policy) -> Iterator[str]:
-    known = [*policy.generalized, *policy.noisy]
+def _of_protected_columns(policy: Policy) -> Iterator[str]:
     yield (
-        f"Protected columns ({_join(known) or 'none'}): no other released column helps a neighbor, a "
-        "colleague, the press or a public register to recognize a person?"
+        f"Generalized or with noise ({_join([*policy.generalized, *policy.noisy]) or 'none'}): no other "
+        "released column helps a neighbor, a colleague, the press or a public register to recognize a person?"
     )
     if policy.generalized:
+        names = f"Generalized ({_join(policy.generalized)})"
+        yield f"{names}: none of these columns is itself a secret?"
         yield (
-            f"Generalized ({_join([*policy.generalized])}): none of these columns is itself a secret, and "
-            "no label of a hierarchy describes single members of its group?"
+            f"{names}: you have read the labels of the hierarchies, also those in files, and none says "
+            "something about single people?"
+        )
+    if policy.categorical and policy.perturb is not None:
+        yield (
+            f"Drawn at random ({_join(policy.categorical)}): at ε = {policy.perturb.epsilon:g} most values "
+            "may stay as they are, and that is what people were promised?"
         )
 
 
 def _of_people(policy: Policy) -> Iterator[str]:
     if policy.person is not None:
         yield f"{policy.person}: every person has one value there, the same in all of their records?"
-    else:
+    elif policy.record_key is None:
         yield "Nobody has more than one record in this table?"
     yield (
         f"Every other release about these people has the same dataset ({policy.dataset or policy.name}), so "
         "that the ledger adds up what they cost?"
     )
+    if policy.noisy and policy.budget is None:
+        yield "Nobody releases these people again and again, as no budget limits the sum of ε?"
     yield "It is harmless if somebody finds out that a person is in this table at all?"
 
 
@@ -88,8 +115,19 @@ def _of_use(policy: Policy) -> Iterator[str]:
         f"You have read what is left, at the end of a run: that is enough for {said}, and no group that "
         "matters is gone?"
     )
+    yield from _of_records_left_out(policy)
     yield "The limits of the gate fit the harm that a disclosure would do to the people in this table?"
 
 
-def _join(names: Sequence[str]) -> str:
+def _of_records_left_out(policy: Policy) -> Iterator[str]:
+    left = [name for name, column in policy.columns.items() if getattr(column, "missing", None) == LEFT_OUT]
+    if left:
+        yield f"Records without a value in {_join(left)} are left out: the others still stand for all?"
+    if policy.clean is not None:
+        yield "Cleaning changes, or takes for missing, nothing that matters for the results?"
+    if policy.rows_per_person is not None:
+        yield f"That only {policy.rows_per_person} records of each person are kept makes no result wrong?"
+
+
+def _join(names: Iterable[str]) -> str:
     return ", ".join(names)

@@ -24,7 +24,22 @@ _PLACEHOLDERS = frozenset(
     {
         *("and", "applicable", "be", "completed", "decided", "defined", "determined", "do", "done", "fill"),
         *("fixme", "foo", "in", "later", "me", "na", "name", "no", "nobody", "none", "nothing", "not"),
-        *("null", "ok", "one", "reason", "see", "tba", "tbc", "tbd", "test", "the", "to", "todo"),
+        *(
+            "null",
+            "myself",
+            "author",
+            "ok",
+            "one",
+            "reason",
+            "see",
+            "tba",
+            "tbc",
+            "tbd",
+            "test",
+            "the",
+            "to",
+            "todo",
+        ),
         *("unknown", "who", "why", "x", "xx", "xxx"),
     }
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +29,7 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 _HIDDEN = "hidden"
 _STAND_IN = "(not shown here)"
 _KEY = "NOT_SHOWN_HERE"
+_NO_REVIEW = "0" * 16
 _IN_FILES = next(kind.file for kind in HIERARCHIES.values() if kind.file is not None)
 
 
@@ -64,6 +65,11 @@ class PublicPolicy(Policy):
         return self._said.making
 
     @property
+    def is_reviewed(self) -> bool:
+        """Whether somebody has reviewed the whole policy: otherwise its public part names nobody."""
+        return self.reviewed is not None
+
+    @property
     def hidden(self) -> frozenset[str]:
         """Columns with values or a hierarchy that are not public: there are stand-ins of the same number."""
         return self._said.hidden
@@ -77,8 +83,21 @@ def public_document(policy: Policy) -> dict[str, Any]:
         "policy_digest": policy.digest,
         "made_by": policy.making,
         "signs": policy.publish.sign is not None,
-        "attributes": public_fields(policy, defaults=True, counted=_hide),
+        "attributes": public_attributes(policy, defaults=True, counted=_hide),
     }
+
+
+def public_attributes(
+    policy: Policy, *, defaults: bool = False, counted: Callable[[Any], Any] | None = None
+) -> dict[str, Any]:
+    """Return what is public of the fields, as `walks.public_fields`, without a review of another state.
+
+    The digest of a review is not public, so readers could not tell that it is of another state.
+    """
+    found = public_fields(policy, defaults=defaults, counted=counted)
+    if not policy.is_reviewed:
+        found.pop("reviewed", None)
+    return found
 
 
 def _hide(value: Any) -> dict[str, Any]:
@@ -112,6 +131,8 @@ def public_policy(document: Any) -> PublicPolicy:
         attributes["source"], attributes["deidentify"] = {"path": _STAND_IN}, {"key_env": _KEY}
         sign = {"sign": {"key_env": _KEY}} if document["signs"] else {}
         attributes["publish"] = {**attributes.get("publish", {}), **sign}
+        if attributes.get("reviewed") is not None:
+            attributes["reviewed"] = {**attributes["reviewed"], "digest": _NO_REVIEW}
         _name_population(attributes)
         policy = PublicPolicy.model_validate(attributes, context={RETIRED: True})
     except (PolicyError, ValidationError, LookupError, TypeError, AttributeError, ValueError, RecursionError):
@@ -201,7 +222,7 @@ def differs(document: Mapping[str, Any], policy: Policy) -> bool:
     said, signs = document["attributes"], policy.publish.sign is not None
     if document["signs"] != signs or not _within(said, policy.model_dump(mode="json")):
         return True
-    least = public_fields(policy, counted=_hide)
+    least = public_attributes(policy, counted=_hide)
     return document["public_policy"] == VERSION and not _within(least, said)
 
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field, field_validator
 
 from anon_pipeline.policy.acknowledgements import names_somebody
 from anon_pipeline.policy.fields import Reason, Strict
-from anon_pipeline.policy.marks import AFTER, SHOWN, is_list
+from anon_pipeline.policy.marks import AFTER, SHOWN, TEXT, is_list
 from anon_pipeline.policy.protection import NEUTRAL, protection_of
 
 _NOT_REVIEWED = frozenset({"name", "source", "reviewed"})
@@ -25,13 +25,13 @@ _FORM = r"^[0-9a-f]{16}$"
 
 
 class Reviewed(Strict):
-    """Who has reviewed the policy, when, and in which state. Published."""
+    """Who has reviewed the policy, and when, which is published; and in which state, which is not."""
 
     who: Annotated[Reason, SHOWN, AFTER, NEUTRAL] = Field(
         description="Who has reviewed the policy: a person or an office, not its author. Published."
     )
     when: Annotated[datetime.date, SHOWN, AFTER, NEUTRAL] = Field(description="Day of the review. Published.")
-    digest: Annotated[str, SHOWN, AFTER, NEUTRAL] = Field(
+    digest: Annotated[str, TEXT, AFTER, NEUTRAL] = Field(
         pattern=_FORM,
         description="What was reviewed, as `anon-pipeline review` prints it: it ends with the next change of "
         "roles, recoding, noise, limits, or anything else that protection depends on.",
@@ -51,19 +51,16 @@ def review_digest(policy: BaseModel) -> str:
     """Return the digest of what a review is about: all that protection depends on.
 
     Left out are the name, the source, and every key whose change is neutral for protection (`anon-pipeline
-    diff`), such as the format of the file or who answers for it.
+    diff`), such as the format of the file or who answers for it. Who knows all else can confirm a guess of a
+    private value by it, so it is not published.
 
     Returns:
         16 hexadecimal digits.
     """
-    kept = {name: one for name, one in _protecting_fields(policy).items() if name not in _NOT_REVIEWED}
+    found = _without_neutral(policy, policy.model_dump(mode="json"))
+    kept = {name: one for name, one in found.items() if name not in _NOT_REVIEWED}
     text = json.dumps(kept, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _protecting_fields(policy: BaseModel) -> dict[str, Any]:
-    found = _without_neutral(policy, policy.model_dump(mode="json"))
-    return dict(found)
 
 
 def _without_neutral(held: Any, value: Any) -> Any:

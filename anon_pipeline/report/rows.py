@@ -13,7 +13,7 @@ from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.meanings import limits_nothing
 from anon_pipeline.limits.table import demanded_by, demands, limit_meaning, limit_of, outcome_of
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.policy.walks import public_fields
+from anon_pipeline.policy.public import public_attributes
 from anon_pipeline.stages.facts.records import Facts
 
 _NOISE = {
@@ -133,7 +133,9 @@ def policy_text(policy: Policy, *, internal: bool) -> str:
         internal: whether to show all of it. Else only what is marked as public, see `policy.marks`; lists of
             values are replaced by how many they are: they may name what nobody released has.
     """
-    document = policy.model_dump(mode="json", exclude_defaults=True) if internal else public_fields(policy)
+    document = (
+        policy.model_dump(mode="json", exclude_defaults=True) if internal else public_attributes(policy)
+    )
     text: str = yaml.safe_dump(
         document, sort_keys=False, allow_unicode=True, default_flow_style=None, width=100
     )

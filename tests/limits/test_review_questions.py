@@ -10,7 +10,7 @@ import pytest
 
 from anon_pipeline import Policy
 from anon_pipeline.limits import accepted_risks
-from anon_pipeline.limits.review_questions import review_questions, risks_of_author, treatments
+from anon_pipeline.limits.review_questions import protections, review_questions, risks_of_author, treatments
 from anon_pipeline.limits.verdicts import Status
 from anon_pipeline.publish.whole_chain import anonymize
 from tests.reviewed_policies import BY_MISSING_REVIEW
@@ -38,11 +38,10 @@ def test_a_release_warns_until_the_policy_is_reviewed_as_it_is(
         return next((one for one in found if one.limit == "accepted.reviewed"), None)
 
     assert verdict(plain).status is Status.WARNED
-    assert "nobody but the author" in verdict(plain).reason
+    assert "no second person has confirmed the policy as it is" in verdict(plain).reason
     assert verdict(small_policy(**_by(plain))) is None
     changed = verdict(small_policy(gate={"linking_risk": 0.4}, **_by(plain)))
     assert changed.status is Status.WARNED
-    assert "Data office has reviewed another state of the policy, on 2026-11-26" in changed.reason
 
 
 @pytest.mark.usefixtures("_as_it_is")
@@ -62,9 +61,33 @@ def test_each_column_is_treated_in_one_way(small_policy: Small) -> None:
 
 def test_questions_name_the_columns_they_are_about(small_policy: Small) -> None:
     asked = [*review_questions(small_policy())]
-    assert any("Insensitive (note)" in one for one in asked)
+    assert sum("Insensitive (note)" in one for one in asked) == 2
+    assert any("no budget limits the sum" in one for one in asked)
     assert any("Sensitive (" in one and "illness" in one for one in asked)
     assert any(one.startswith("Nobody has more than one record") for one in asked)
     counted = small_policy(person="person", rows_per_person=2, deidentify={"key_env": "KEY"})
     assert not any(one.startswith("Nobody has more than one record") for one in review_questions(counted))
     assert all(one.endswith("?") for one in asked)
+
+
+def test_what_is_asked_depends_on_what_the_policy_does(small_policy: Small) -> None:
+    changed = small_policy(
+        budget={"epsilon": 9},
+        clean={"strip": True},
+        columns={
+            "height": {"missing": "suppress"},
+        },
+    )
+    asked = [*review_questions(changed)]
+    assert any(one.startswith("Records without a value in height are left out") for one in asked)
+    assert any(one.startswith("Cleaning changes") for one in asked)
+    assert not any("no budget" in one for one in asked)
+
+
+def test_protections_are_the_bounds_of_the_gate(small_policy: Small) -> None:
+    policy = small_policy(gate={"linking_risk": 0.2}, columns={"income": {"top": 30_000}})
+    said = [*protections(policy)]
+    assert said[0].startswith(f"classes of at least {policy.anonymize.k}, by {policy.anonymize.recoder}")
+    assert "linking_risk at most 0.2" in said
+    assert any(one.startswith("income: ") and "30,000" in one.replace("30000", "30,000") for one in said)
+    assert not any(one.startswith("accepted") for one in said)

@@ -12,8 +12,13 @@ import pytest
 from anon_pipeline.base.errors import InputError, PolicyError
 from anon_pipeline.limits.table import demands
 from anon_pipeline.policy import Policy, load_policy, policy_from
-from anon_pipeline.policy.public import PublicPolicy, differs, public_document, public_policy
-from anon_pipeline.policy.walks import public_fields
+from anon_pipeline.policy.public import (
+    PublicPolicy,
+    differs,
+    public_attributes,
+    public_document,
+    public_policy,
+)
 from anon_pipeline.publish.manifest.guarantee import guarantee
 from anon_pipeline.stages.facts.check import decided_facts
 from tests.policy.everything import EVERYTHING
@@ -42,7 +47,8 @@ SEES: dict[str, Callable[[Policy], Any]] = {
     "limits": lambda policy: [(one.name, one.bound, one.sense, one.advised) for one in demands(policy)],
     "guarantee": guarantee,
     "facts": lambda policy: list(decided_facts(policy)),
-    "report": public_fields,
+    "report": public_attributes,
+    "review": lambda policy: policy.is_reviewed,
     "numbers": lambda policy: policy.numeric,
     "columns": lambda policy: [policy.released, list(policy.generalized), list(policy.lasting)],
     "digests": lambda policy: [policy.digest, policy.making],
@@ -112,3 +118,19 @@ def test_sizes_are_bounded(small_policy: Small, size: object) -> None:
     document["attributes"]["columns"]["illness"]["order"] = {"hidden": size}
     with pytest.raises(PolicyError):
         public_policy(document)
+
+
+@pytest.mark.parametrize("reviewed", [True, False])
+def test_a_review_is_public_without_its_digest_and_only_if_it_holds(
+    small_policy: Small, reviewed: bool
+) -> None:
+    """Its digest would confirm guesses of what is private, and the public part alone cannot compute it."""
+    digest = small_policy().review_digest if reviewed else "0" * 16
+    said = {"who": "Data office", "when": "2026-11-26"}
+    policy = small_policy(reviewed={**said, "digest": digest})
+    document = public_document(policy)
+    assert digest not in json.dumps(document)
+    assert document["attributes"].get("reviewed") == (said if reviewed else None)
+    assert read_back(policy).is_reviewed is reviewed
+    assert not differs(document, policy)
+    assert differs(document, small_policy()) is reviewed

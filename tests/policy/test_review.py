@@ -90,7 +90,7 @@ def test_the_review_is_in_the_digest_of_the_policy_but_not_in_its_own(small_poli
     assert plain.review_digest == reviewed.review_digest
 
 
-@pytest.mark.parametrize("who", ["n/a", "NAME", "TODO", "x"])
+@pytest.mark.parametrize("who", ["n/a", "NAME", "TODO", "the author", "myself", "x"])
 def test_a_placeholder_reviews_nothing(small_policy: Small, who: str) -> None:
     with pytest.raises(PolicyError, match=r"reviewed\.who: must name a person or an office"):
         small_policy(**_by("0" * 16, who))
