@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Literal
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.ledger import Asked, Ledger, exact_text, ledger_at, requested_by
@@ -39,6 +40,11 @@ def describe_cost(
         spent, limit = _sum_spent(booked.ledger, asked, asked.budget), exact_fraction(asked.budget.epsilon)
         left = exact_text(max(limit - spent, Fraction(0)))
         parts.append(f"{exact_text(spent)} of the budget of {exact_text(limit)} spent, {left} remaining")
+    elif fresh and (total := _sum_without_budget(booked.ledger, asked)) > Fraction(asked.epsilon):
+        parts.append(
+            f"the releases of {asked.dataset} have spent ε = {exact_text(total)} together, and no budget "
+            "limits it"
+        )
     if not parts:
         return None
     said = "; ".join(parts)
@@ -63,6 +69,12 @@ def remaining_epsilon(policy: Policy, locations: Locations, *, partition: str | 
     except InputError:
         spent = Fraction(0)
     return max(exact_fraction(policy.budget.epsilon) - spent, Fraction(0))
+
+
+def _sum_without_budget(ledger: Ledger, asked: Asked) -> Fraction:
+    """Return the ε that was ever spent for these people: of the same dataset, and of the same partition."""
+    per: Literal["record", "dataset"] = "dataset" if asked.partition is None else "record"
+    return _sum_spent(ledger, asked, Budget(epsilon=1.0, per=per))
 
 
 def _sum_spent(ledger: Ledger, asked: Asked, budget: Budget) -> Fraction:

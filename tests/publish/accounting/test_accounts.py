@@ -41,6 +41,21 @@ def test_a_release_without_a_budget_says_its_own_epsilon(small_policy: Small, fo
     assert said(policy, folders) == "ε = 2 is booked. Running again draws new noise, which costs ε again."
 
 
+def test_without_a_budget_the_sum_of_several_releases_is_said(
+    small_policy: Small, folders: Locations
+) -> None:
+    policy = small_policy()
+    for _ in range(2):
+        make_release(policy, folders)
+    assert said(policy, folders) == (
+        "ε = 2 is booked; the releases of small have spent ε = 4 together, and no budget limits it. "
+        "Running again draws new noise, which costs ε again."
+    )
+    other = small_policy(name="other", dataset="others", publish={"to": "other"})
+    make_release(other, folders)
+    assert said(other, folders) == "ε = 2 is booked. Running again draws new noise, which costs ε again."
+
+
 @pytest.mark.parametrize("refused", [False, True])
 def test_noise_with_a_delta_says_it(small_policy: Small, folders: Locations, refused: bool) -> None:
     """(ε, δ) promises less than ε alone: a line with ε only would claim too much."""
