@@ -74,7 +74,6 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
             "protections": list_of(TEXT),
             "risks": rows_of({"key": TEXT, "what": TEXT}),
             "questions": list_of(TEXT),
-            "reviewed": object_of({"who": TEXT, "when": TEXT, "digest": TEXT}),
         }
     ),
     "diff": object_of(

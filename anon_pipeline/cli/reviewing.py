@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,27 +14,31 @@ from anon_pipeline.cli.options import PATH, json_option
 from anon_pipeline.cli.shared import echo_json
 
 if TYPE_CHECKING:
-    from anon_pipeline.policy.review import Reviewed
+    from anon_pipeline.policy import Policy
 
 _EXAMPLE = """
 \b
 Example:
-  anon-pipeline review policy.yaml --who "Data protection office"
+  anon-pipeline review policy.yaml
 """
 
 
 @click.command(epilog=_EXAMPLE)
 @click.argument("policy_file", metavar="POLICY", type=PATH)
-@click.option("--who", default="NAME", metavar="NAME", help="Who reviews: a person or an office.")
+@click.option(
+    "--who", metavar="NAME", help="Who reviews, a person or an office: asks the questions one by one."
+)
 @json_option
-def review(policy_file: Path, who: str, as_json: bool) -> None:
-    """Print what a second person confirms of a policy, and the section that records the review.
+def review(policy_file: Path, who: str | None, as_json: bool) -> None:
+    """Print what a second person confirms of a policy, or ask it.
 
-    Nothing is written, and neither the data nor a file that the policy names is read. Give the printed
-    section to the policy only if the answer to every question is yes; the reviewer must not be the author of
-    the policy. A policy without a review, or with one of another state, is published with a warning.
+    With --who each question is asked, and after yes to all of them the section is printed that makes the
+    policy a reviewed one. The reviewer must not be the author of the policy. Exits with 1 after a no.
+
+    Nothing is written, and neither the data nor a file that the policy names is read. A policy that nobody
+    has reviewed as it is, is published with a warning.
     """
-    from anon_pipeline.evidence.identifying_columns import utc_today  # noqa: PLC0415
+    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.limits.review_questions import (  # noqa: PLC0415 - with numba, a second
         protections,
         review_questions,
@@ -41,26 +46,39 @@ def review(policy_file: Path, who: str, as_json: bool) -> None:
         treatments,
     )
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
+    from anon_pipeline.policy.acknowledgements import names_somebody  # noqa: PLC0415
 
+    if who is not None and not names_somebody(who):
+        raise InputError("--who must name a person or an office, in at least two letters")
     policy = load_policy(policy_file)
+    questions = [*review_questions(policy)]
     document = {
         "name": policy.name,
         "is_reviewed": policy.is_reviewed,
         "columns": {words: names for words, names in treatments(policy) if names},
         "protections": [*protections(policy)],
         "risks": [{"key": key, "what": said} for key, said in risks_of_author(policy).items()],
-        "questions": [*review_questions(policy)],
-        "reviewed": {"who": who, "when": utc_today().isoformat(), "digest": policy.review_digest},
+        "questions": questions,
     }
     if as_json:
         echo_json(document)
+        return
+    _print(document)
+    if policy.is_reviewed and policy.reviewed is not None:
+        reviewed = policy.reviewed
+        click.echo(f"\nReviewed by {reviewed.who} on {reviewed.when}: nothing that matters has changed.")
+    elif who is None:
+        click.echo("\nQuestions (--who asks them one by one)")
+        for number, question in enumerate(questions, start=1):
+            click.echo(f"  {number:2}. {question}")
     else:
-        _print(document, policy.reviewed)
+        _ask(questions)
+        _print_section(policy, who)
 
 
-def _print(document: Mapping[str, Any], reviewed: Reviewed | None) -> None:
-    """Print what `review` has found, and the section to be added unless the policy is reviewed as it is."""
-    columns, section = document["columns"], document["reviewed"]
+def _print(document: Mapping[str, Any]) -> None:
+    """Print what happens to which columns, the limits, and what the author accepts."""
+    columns = document["columns"]
     click.echo(f"{document['name']}: what a second person confirms\n\nColumns")
     width = max(map(len, columns), default=0)
     for words, names in columns.items():
@@ -72,12 +90,22 @@ def _print(document: Mapping[str, Any], reviewed: Reviewed | None) -> None:
         click.echo("\nAccepted by the author, beyond what is usual")
         for risk in document["risks"]:
             click.echo(f"  - {risk['key']}: {risk['what']}")
-    click.echo("\nQuestions (after a no, change the policy)")
-    for number, question in enumerate(document["questions"], start=1):
-        click.echo(f"  {number:2}. {question}")
-    if document["is_reviewed"] and reviewed is not None:
-        click.echo(f"\nReviewed by {reviewed.who} on {reviewed.when}, and nothing that matters has changed.")
-        return
-    click.echo("\nIf every answer is yes, add this to the attributes of the policy:\n  reviewed:")
+
+
+def _ask(questions: Sequence[str]) -> None:
+    """Ask each question; end the program after a no."""
+    click.echo(f"\n{len(questions)} questions; after a no the policy must change")
+    for number, question in enumerate(questions, start=1):
+        if not click.confirm(f"  {number:2}. {question}", default=None):
+            click.echo("Change the policy, and review it again.")
+            sys.exit(1)
+
+
+def _print_section(policy: Policy, who: str) -> None:
+    """Print the section that records the review."""
+    from anon_pipeline.evidence.identifying_columns import utc_today  # noqa: PLC0415
+
+    section = {"who": who, "when": utc_today().isoformat(), "digest": policy.review_digest}
+    click.echo("\nAdd this to the attributes of the policy:\n  reviewed:")
     for key, text in section.items():
         click.echo(f"    {key}: {json.dumps(text, ensure_ascii=False)}")
