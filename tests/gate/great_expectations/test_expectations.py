@@ -37,7 +37,7 @@ from anon_pipeline.limits.safe_harbor import SAFE_HARBOR
 from anon_pipeline.limits.structure import CONTRACT, ORIGIN, REPEATED_PEOPLE
 from anon_pipeline.limits.table import LIMITS
 from anon_pipeline.limits.traits import Judged, Words
-from anon_pipeline.limits.usefulness import CLIPPED, INFORMATION_LOSS, RECORDS_BEYOND
+from anon_pipeline.limits.usefulness import CLIPPED, INFORMATION_LOSS, LOST_VALUES, RECORDS_BEYOND
 from anon_pipeline.policy.load import policy_from
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -72,7 +72,7 @@ policy = policy_from({
 batch = pd.DataFrame({"zip": ["a", "a"], "ill": ["x", "y"], "_class_id": 0, "_released": True})
 result = validate(batch, policy)
 assert result.success, result
-assert [line.observed for line in result.lines] == [2, 1, 1.0, 0.0, 0, 0.0, 0.0, 1.0, 1, 1.0]
+assert [line.observed for line in result.lines] == [2, 1, 1.0, 0.0, 0, 0.0, 0.0, 0.0, 1.0, 1, 1.0]
 assert not validate(batch.drop(columns="ill"), policy).success
 
 from great_expectations.data_context.data_context.context_factory import project_manager
@@ -129,6 +129,7 @@ def test_every_limit_has_an_expectation(limit: Limit) -> None:
     without |= {
         INFORMATION_LOSS.name,
         CLIPPED.name,
+        LOST_VALUES.name,
         RECORDS_BEYOND.name,
         ACCEPTED.name,
         SAFE_HARBOR.name,
