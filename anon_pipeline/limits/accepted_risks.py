@@ -218,8 +218,8 @@ def by_missing_review(policy: Policy) -> Iterator[tuple[str, str]]:
         return
     yield (
         "reviewed",
-        "no second person has confirmed the policy as it is: they look for what software cannot see "
-        "(anon-pipeline review)",
+        "no second person has confirmed the policy as it is (anon-pipeline review), so only software has "
+        "looked for mistakes in it",
     )
 
 

@@ -62,71 +62,71 @@ def risks_of_author(policy: Policy) -> Mapping[str, str]:
 def _of_exact_columns(policy: Policy) -> Iterator[str]:
     if policy.insensitive:
         names = f"Insensitive ({_join(policy.insensitive)})"
-        yield f"{names}: nobody can be recognized by these values?"
-        yield f"{names}: none of these values is a secret, and no secret follows from them?"
+        yield f"{names}: Is it impossible to recognize anybody by these values?"
+        yield f"{names}: Is none of these values a secret, and does no secret follow from them?"
     if policy.sensitive:
         names = f"Sensitive ({_join(policy.sensitive)})"
         yield (
-            f"{names}: nobody who could look for a person knows that person's value, as an employer, a "
-            "doctor, a school or a neighbor may?"
+            f"{names}: Is this unknown to everybody who could look for a person, also to employers, doctors, "
+            "schools and neighbors?"
         )
-        yield f"{names}: each cell holds one secret, and no column repeats or completes another one?"
-        yield f"{names}: no group of values is one secret, such as several codes of one illness?"
-        yield f'{names}: an empty cell, or a word like "unknown", gives nothing away?'
+        yield f"{names}: Does each cell hold one secret, which no other column repeats or completes?"
+        yield f"{names}: Is each value a secret of its own, unlike several codes of one illness?"
+        yield f'{names}: Does an empty cell, or a word like "unknown", give nothing away?'
 
 
 def _of_protected_columns(policy: Policy) -> Iterator[str]:
     yield (
-        f"Generalized or with noise ({_join([*policy.generalized, *policy.noisy]) or 'none'}): no other "
-        "released column helps a neighbor, a colleague, the press or a public register to recognize a person?"
+        f"Generalized or with noise ({_join([*policy.generalized, *policy.noisy]) or 'none'}): Are these all "
+        "columns by which a neighbor, a colleague, the press or a public register could recognize a person?"
     )
     if policy.generalized:
         names = f"Generalized ({_join(policy.generalized)})"
-        yield f"{names}: none of these columns is itself a secret?"
+        yield f"{names}: Is none of these columns itself a secret?"
         yield (
-            f"{names}: you have read the labels of the hierarchies, also those in files, and none says "
-            "something about single people?"
+            f"{names}: Have you read the labels of the hierarchies, also those in files, and do they say "
+            "nothing about single people?"
         )
     if policy.categorical and policy.perturb is not None:
         yield (
-            f"Drawn at random ({_join(policy.categorical)}): at ε = {policy.perturb.epsilon:g} most values "
-            "may stay as they are, and that is what people were promised?"
+            f"Drawn at random ({_join(policy.categorical)}): At ε = {policy.perturb.epsilon:g} most values "
+            "may stay as they are. Is that what people were promised?"
         )
 
 
 def _of_people(policy: Policy) -> Iterator[str]:
     if policy.person is not None:
-        yield f"{policy.person}: every person has one value there, the same in all of their records?"
+        yield f"{policy.person}: Does every person have one value there, the same in all of their records?"
     elif policy.record_key is None:
-        yield "Nobody has more than one record in this table?"
+        yield "Does everybody have at most one record in this table?"
     yield (
-        f"Every other release about these people has the same dataset ({policy.dataset or policy.name}), so "
+        f"Do all releases about these people have the same dataset ({policy.dataset or policy.name}), so "
         "that the ledger adds up what they cost?"
     )
     if policy.noisy and policy.budget is None:
-        yield "Nobody releases these people again and again, as no budget limits the sum of ε?"
-    yield "It is harmless if somebody finds out that a person is in this table at all?"
+        yield "No budget limits the sum of ε. Is it certain that these people are not released again?"
+    yield "Is it harmless if somebody finds out that a person is in this table at all?"
 
 
 def _of_use(policy: Policy) -> Iterator[str]:
     purpose = None if policy.responsible is None else policy.responsible.purpose
     said = "its purpose" if purpose is None else f"its purpose ({purpose})"
     yield (
-        f"You have read what is left, at the end of a run: that is enough for {said}, and no group that "
-        "matters is gone?"
+        f"Have you read what is left, at the end of a run, and is it enough for {said}, with every group "
+        "that matters?"
     )
     yield from _of_records_left_out(policy)
-    yield "The limits of the gate fit the harm that a disclosure would do to the people in this table?"
+    yield "Do the limits of the gate fit the harm that a disclosure would do to the people in this table?"
 
 
 def _of_records_left_out(policy: Policy) -> Iterator[str]:
     left = [name for name, column in policy.columns.items() if getattr(column, "missing", None) == LEFT_OUT]
     if left:
-        yield f"Records without a value in {_join(left)} are left out: the others still stand for all?"
+        yield f"Records without a value in {_join(left)} are left out. Do the others still stand for all?"
     if policy.clean is not None:
-        yield "Cleaning changes, or takes for missing, nothing that matters for the results?"
+        yield "Cleaning changes values, or takes them for missing. Are the results still right?"
     if policy.rows_per_person is not None:
-        yield f"That only {policy.rows_per_person} records of each person are kept makes no result wrong?"
+        yield f"At most {policy.rows_per_person} records of a person are kept. Are the results still right?"
 
 
 def _join(names: Iterable[str]) -> str:

@@ -22,25 +22,10 @@ _FEWEST_LETTERS, _FEWEST_WORDS, _SHORTEST_WHY = 2, 2, 10
 _WORD, _NOT_APPLICABLE = re.compile(r"[^\W\d_]+"), re.compile(r"\bn\W?a\b", re.IGNORECASE)
 _PLACEHOLDERS = frozenset(
     {
-        *("and", "applicable", "be", "completed", "decided", "defined", "determined", "do", "done", "fill"),
-        *("fixme", "foo", "in", "later", "me", "na", "name", "no", "nobody", "none", "nothing", "not"),
-        *(
-            "null",
-            "myself",
-            "author",
-            "ok",
-            "one",
-            "reason",
-            "see",
-            "tba",
-            "tbc",
-            "tbd",
-            "test",
-            "the",
-            "to",
-            "todo",
-        ),
-        *("unknown", "who", "why", "x", "xx", "xxx"),
+        *("and", "applicable", "author", "be", "completed", "decided", "defined", "determined", "do", "done"),
+        *("fill", "fixme", "foo", "in", "later", "me", "myself", "na", "name", "no", "nobody", "none"),
+        *("nothing", "not", "null", "ok", "one", "reason", "see", "tba", "tbc", "tbd", "test", "the", "to"),
+        *("todo", "unknown", "who", "why", "x", "xx", "xxx"),
     }
 )
 """Words that say nothing of who answers for something, or why, if there are no others."""

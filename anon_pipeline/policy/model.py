@@ -104,7 +104,7 @@ class Policy(ColumnsByRole, Strict):
     )
     responsible: Annotated[Responsible | None, LATER, NEUTRAL] = None
     reviewed: Annotated[Reviewed | None, LATER, NEUTRAL] = Field(
-        None, description="Who has reviewed the policy; `anon-pipeline review` prints what to confirm."
+        None, description="Who has reviewed the policy; `anon-pipeline review` asks what to confirm."
     )
 
     @classmethod

@@ -82,7 +82,7 @@ def pandera_schema(contract: Contract) -> pa.DataFrameSchema:
 
 
 _schema_of = lru_cache(maxsize=1)(pandera_schema)
-"""The schema of the contract that is being judged: making it takes a third of judging a small table."""
+"""The schema of the contract that is being judged, which every table of its proof is judged by."""
 
 
 def list_missed_breaks(contract: Contract) -> list[str]:
@@ -125,7 +125,7 @@ def _all_breaks(contract: Contract) -> Iterator[tuple[pd.DataFrame, set[str]]]:
 def _breaks_of_each_kind(contract: Contract) -> Iterator[tuple[pd.DataFrame, set[str]]]:
     """Yield tables that break each kind of rule in one column, each with the lines that a judge must find.
 
-    There are as few tables as possible by a simple rule: the kinds that the fewest columns have choose first.
+    Kinds that the fewest columns have choose their column first, so that few tables are needed.
     """
     yield from _wrong_columns(contract)
     left: dict[str, dict[str, pd.Series]] = {}
