@@ -21,6 +21,7 @@ from anon_pipeline.policy.gate_limits import LIMIT_KEYS
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.sources.population import Population
 from anon_pipeline.stages.facts.records import Facts
+from anon_pipeline.stages.history.in_ledger import NOTHING_IN_LEDGER, InLedger
 from anon_pipeline.stages.history.memory import Memory
 from anon_pipeline.stages.lineage import Descent
 
@@ -35,7 +36,7 @@ def evaluate(  # noqa: PLR0913 - all that is known about a release
     memory: Memory | None = None,
     population: Population | None = None,
     descent: Descent | None = None,
-    elsewhere: bool = False,
+    in_ledger: InLedger = NOTHING_IN_LEDGER,
 ) -> GateReport:
     """Judge a release by the limits of its policy.
 
@@ -47,7 +48,7 @@ def evaluate(  # noqa: PLR0913 - all that is known about a release
         memory: what was published before; needed with ``record_key``.
         population: needed with ``gate.attacks.population``.
         descent: what the tables were made from, which `origin` judges; None: of whoever made them just now.
-        elsewhere: whether the ledger has a release of another dataset, of a source with the same columns.
+        in_ledger: what the ledger has of other releases.
     Returns:
         A verdict for each limit. What could not be measured is unmeasured (a file alone) or refused
         (anything that went wrong): the report then has not passed.
@@ -62,7 +63,7 @@ def evaluate(  # noqa: PLR0913 - all that is known about a release
     except Exception as error:  # noqa: BLE001 - fail closed: what cannot be measured is refused
         refused = (Verdict(name, Status.REFUSED, reason=_reason(error)) for name in limits_of(policy))
         return GateReport(tuple(refused), digest, policy.digest, measured_on)
-    case = Case(policy, release, evidence, facts, descent, memory, population, elsewhere)
+    case = Case(policy, release, evidence, facts, descent, memory, population, in_ledger)
     return GateReport(tuple(_verdicts(case)), digest, policy.digest, measured_on)
 
 

@@ -26,6 +26,7 @@ from anon_pipeline.risk.population import PopulationRisk
 from anon_pipeline.sources.population import Population
 from anon_pipeline.stages.facts.records import Facts
 from anon_pipeline.stages.history.cross_release import history
+from anon_pipeline.stages.history.in_ledger import NOTHING_IN_LEDGER, InLedger
 from anon_pipeline.stages.history.memory import Memory, class_texts
 from anon_pipeline.stages.history.sticky import recall
 from anon_pipeline.stages.lineage import Descent
@@ -65,8 +66,7 @@ class Case:
     descent: what the tables were made from; None: of whoever made them just now.
     memory: what was published before; None: not known.
     population: whom the records are a sample of; None: not known.
-    elsewhere: whether the ledger has a release of another dataset, of a source with the same columns; False
-        where nobody keeps a ledger.
+    in_ledger: what the ledger has of other releases.
     today: day on which what the policy acknowledges must hold.
     """
 
@@ -77,7 +77,7 @@ class Case:
     descent: Descent | None = field(default=None, repr=False)
     memory: Memory | None = field(default=None, repr=False)
     population: Population | None = field(default=None, repr=False)
-    elsewhere: bool = False
+    in_ledger: InLedger = NOTHING_IN_LEDGER
     today: date = field(default_factory=utc_today)
 
     @property

@@ -14,6 +14,7 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.public import PublicPolicy
 from anon_pipeline.policy.sections import Budget
 from anon_pipeline.stages.history.cross_release import cross_release_k
+from anon_pipeline.stages.history.in_ledger import InLedger
 from anon_pipeline.stages.history.sticky import count_redrawn
 
 
@@ -41,22 +42,32 @@ def _fresh(policy: Policy) -> Demanded:
 
 
 def _judge_repeated_noise(case: Case, demand: Demand) -> Verdict:
-    """Judge whether a schedule draws new noise for the same source again and again, and no budget ends it.
+    """Judge whether new noise is drawn for the same people again and again, and no budget ends it.
 
-    Generated data is about nobody.
+    By a schedule, or by hand: then the ε of what was published before counts with this release's, where the
+    ledger has it. Generated data is about nobody.
     """
     policy = case.policy
     if isinstance(policy, PublicPolicy):
         return Verdict(demand.name, Status.UNMEASURED, reason="needs --policy: a schedule is not public")
-    repeats = policy.schedule is not None and not policy.source.kind.generated
-    endless = _endless(policy.budget)
-    if not repeats or endless is None or policy.source.named_partitions():
+    endless = None if policy.source.kind.generated else _endless(policy.budget)
+    repeats = None if endless is None else _repeats(policy, case.in_ledger)
+    if repeats is None:
         return Verdict(demand.name, Status.PASSED)
-    return Verdict(
-        demand.name,
-        Status.REFUSED,
-        reason=f"the schedule draws new noise for the same source each time, and {endless}: the mean of the "
-        "releases reveals what the noise hides",
+    reason = f"{repeats}, and {endless}: the mean of the releases reveals what the noise hides"
+    return Verdict(demand.name, Status.REFUSED, reason=reason)
+
+
+def _repeats(policy: Policy, in_ledger: InLedger) -> str | None:
+    """Say what draws new noise again and again; None: nothing is known to."""
+    if policy.schedule is not None and not policy.source.named_partitions():
+        return "the schedule draws new noise for the same source each time"
+    together = None if policy.perturb is None else in_ledger.epsilon_with(policy.perturb.epsilon)
+    if together is None or together <= LARGE_EPSILON:
+        return None
+    return (
+        f"with this release, the releases of {policy.dataset or policy.name} have new noise of "
+        f"ε = {float(together):g} together"
     )
 
 
@@ -103,13 +114,13 @@ STICKY = Limit(
 REPEATED_NOISE = Limit(
     "repeated_noise",
     Words(
-        "No schedule draws new noise for the same people without an end: their mean would reveal what it "
-        "hides. Only advice.",
+        "New noise is not drawn for the same people without an end, by a schedule or by hand: the mean of "
+        "the releases would reveal what it hides. Only advice.",
         advice="set a budget of at most ε = 10 without a window, put {partition} into the source if each "
         "period has people of its own, or let published noise stay (perturb.republish: sticky).",
         question="linkability",
     ),
-    Judged(judge=_judge_repeated_noise, bound=lambda wanted: None),
+    Judged(judge=_judge_repeated_noise, bound=lambda wanted: None, regards=("memory",)),
     demanded=_fresh,
     expectation="",
     advisable=True,

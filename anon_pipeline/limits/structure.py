@@ -67,7 +67,7 @@ def _judge_repeated_people(case: Case, demand: Demand) -> Verdict:
 
 
 def _said_of_datasets(case: Case) -> Iterator[str]:
-    if case.elsewhere and case.policy.dataset is None:
+    if case.in_ledger.same_columns and case.policy.dataset is None:
         yield (
             "the ledger has a release of another dataset, of a source with the same columns: if these are "
             f"the same people, set dataset to that dataset; if not, write dataset: {case.policy.name}"

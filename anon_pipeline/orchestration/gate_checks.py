@@ -28,6 +28,7 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.accounting.booking import release_id_in
 from anon_pipeline.publish.judgment import refuse_unless_passed
 from anon_pipeline.sources.population import Population, read_population
+from anon_pipeline.stages.history.in_ledger import NOTHING_IN_LEDGER, InLedger
 from anon_pipeline.stages.history.memory import Memory
 from anon_pipeline.stages.lineage import Descent, Where
 from anon_pipeline.stages.private import Chain, Staged
@@ -107,8 +108,8 @@ def judge_tables(run: StageRun, released: Staged, originals: Staged, wanted: Col
     trusted_table(policy, originals)
     memory = published_before(policy, folders, partition=run.partition, manager=run.vault)
     population = read_population(policy, folder=folders.sources, hierarchies=folders.hierarchies)
-    elsewhere = run.booking().has_columns_elsewhere
-    judged = _Judged(released, originals.frame, memory, population, run.where(), elsewhere)
+    in_ledger = run.booking().in_ledger(release_id_in(released.facts))
+    judged = _Judged(released, originals.frame, memory, population, run.where(), in_ledger)
     report = _report(policy, judged, folders.hierarchies)
     measured = measured_in(run.vault, policy, folders, run.partition)
     kept, advice = None, tuple[str, ...]()
@@ -221,7 +222,7 @@ class _Judged:
     """What the gate judges: the release, its originals, what was published before, the population.
 
     where: the tables should belong.
-    elsewhere: whether the ledger has a release of another dataset, of a source with the same columns.
+    in_ledger: what the ledger has of other releases.
     """
 
     released: Staged
@@ -229,7 +230,7 @@ class _Judged:
     memory: Memory | None
     population: Population | None
     where: Where
-    elsewhere: bool = False
+    in_ledger: InLedger = NOTHING_IN_LEDGER
 
 
 def _report(policy: Policy, judged: _Judged, hierarchies: Path) -> GateReport:
@@ -242,7 +243,7 @@ def _report(policy: Policy, judged: _Judged, hierarchies: Path) -> GateReport:
         memory=judged.memory,
         population=judged.population,
         descent=Descent(judged.released.frame, judged.released.lineage, judged.where),
-        elsewhere=judged.elsewhere,
+        in_ledger=judged.in_ledger,
     )
 
 

@@ -18,6 +18,7 @@ from anon_pipeline.publish.file_formats import column_types, file_types, from_by
 from anon_pipeline.publish.manifest.manifest import ReleaseFile
 from anon_pipeline.publish.writer import data_file
 from anon_pipeline.sources.population import Population
+from anon_pipeline.stages.history.in_ledger import NOTHING_IN_LEDGER, InLedger
 from anon_pipeline.stages.history.memory import Memory
 from anon_pipeline.stages.lineage import Descent, Where
 from anon_pipeline.stages.private import Staged
@@ -48,7 +49,7 @@ def judge(  # noqa: PLR0913 - what is judged, by what, and where it belongs
     memory: Memory | None = None,
     population: Population | None = None,
     where: Where | None = None,
-    elsewhere: bool = False,
+    in_ledger: InLedger = NOTHING_IN_LEDGER,
 ) -> Judged:
     """Turn a table into bytes, read them back, and let the gate judge what was read.
 
@@ -58,7 +59,7 @@ def judge(  # noqa: PLR0913 - what is judged, by what, and where it belongs
         memory: what was published before; None without ``record_key``.
         population: needed with ``gate.attacks.population``.
         where: the tables must belong; None: in memory, a release of one piece.
-        elsewhere: whether the ledger has a release of another dataset, of a source with the same columns.
+        in_ledger: what the ledger has of other releases.
     Raises:
         PublishError: the bytes do not read back as the table that was written.
     """
@@ -78,7 +79,7 @@ def judge(  # noqa: PLR0913 - what is judged, by what, and where it belongs
         memory=memory,
         population=population,
         descent=Descent(released.frame, released.lineage, where or Where(None, policy.name)),
-        elsewhere=elsewhere,
+        in_ledger=in_ledger,
     )
     file = data_file(policy.name, file_format, data, len(back))
     types = file_types(data, file_format) if RELEASE_FORMATS[file_format].typed else column_types(back)

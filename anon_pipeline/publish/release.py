@@ -120,7 +120,7 @@ def _require_pass(
         memory=memory,
         population=read_population(policy, folder=locations.sources, hierarchies=locations.hierarchies),
         where=Where(project, policy.name, task.partition),
-        elsewhere=task.booked.has_columns_elsewhere,
+        in_ledger=task.booked.in_ledger(task.release_id),
     )
     kept = None
     if measured is not None and judged.report.passed:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import pandas as pd
@@ -15,15 +17,17 @@ from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.table import demands
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.public import public_document, public_policy
+from anon_pipeline.stages.history.in_ledger import InLedger
 
 Small = Callable[..., Policy]
 WEEKLY = {"schedule": {"cron": "0 3 * * 1"}}
 
 
-def verdict_on(policy: Policy) -> Any:
+def verdict_on(policy: Policy, published: float = 0) -> Any:
     frame = pd.DataFrame({name: ["x"] * 5 for name in policy.released} | {"height": 1.0, "income": 1})
     frame = frame.assign(**{RECORD: range(5), CLASS: 0})
     case = Case(policy, frame, evidence_from(frame, policy, originals=frame))
+    case = replace(case, in_ledger=InLedger(published=Fraction(published)))
     (found,) = (d.verdict(case) for d in demands(policy) if d.name == "repeated_noise")
     return found
 
@@ -53,6 +57,34 @@ def test_a_schedule_warns_where_nothing_ends_it(
     found = verdict_on(small_policy(**changes))
     assert found.status is status
     assert (found.reason is None) is (status is Status.PASSED)
+
+
+@pytest.mark.parametrize(
+    ("changes", "published", "status"),
+    [
+        ({}, 8, Status.PASSED),  # with its own ε of 2 that is 10
+        ({}, 8.5, Status.WARNED),
+        ({"budget": {"epsilon": 10}}, 8.5, Status.PASSED),
+        ({"budget": {"epsilon": 50}}, 8.5, Status.WARNED),
+        ({"perturb": {"epsilon": 10}}, 0, Status.PASSED),
+        ({"source": {"path": None, "generate": "patients"}}, 100, Status.PASSED),
+        (
+            {
+                "schedule": {"cron": "0 3 * * 1", "partitions": "weekly"},
+                "source": {"path": "p-{partition}.csv"},
+            },
+            8.5,
+            Status.WARNED,
+        ),
+    ],
+)
+def test_new_noise_by_hand_warns_once_it_adds_up(
+    small_policy: Small, changes: dict[str, Any], published: float, status: Status
+) -> None:
+    found = verdict_on(small_policy(**changes), published)
+    assert found.status is status
+    if status is Status.WARNED:
+        assert "the releases of small have new noise of ε = 10.5 together, and" in found.reason
 
 
 def test_noise_that_stays_or_is_none_has_no_such_limit(small_policy: Small) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Literal
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.ledger import Asked, Ledger, exact_text, ledger_at, requested_by
 from anon_pipeline.ledger.budget import sum_spent
+from anon_pipeline.ledger.same_people import all_of_the_people
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.policy.locations import OFF, Locations
 from anon_pipeline.policy.model import Policy
@@ -40,7 +40,9 @@ def describe_cost(
         spent, limit = _sum_spent(booked.ledger, asked, asked.budget), exact_fraction(asked.budget.epsilon)
         left = exact_text(max(limit - spent, Fraction(0)))
         parts.append(f"{exact_text(spent)} of the budget of {exact_text(limit)} spent, {left} remaining")
-    elif fresh and (total := _sum_without_budget(booked.ledger, asked)) > Fraction(asked.epsilon):
+    elif fresh and (total := _sum_spent(booked.ledger, asked, all_of_the_people(asked))) > Fraction(
+        asked.epsilon
+    ):
         parts.append(
             f"the releases of {asked.dataset} have spent ε = {exact_text(total)} together, and no budget "
             "limits it"
@@ -71,10 +73,9 @@ def remaining_epsilon(policy: Policy, locations: Locations, *, partition: str | 
     return max(exact_fraction(policy.budget.epsilon) - spent, Fraction(0))
 
 
-def _sum_without_budget(ledger: Ledger, asked: Asked) -> Fraction:
-    """Return the ε that was ever spent for these people: of the same dataset, and of the same partition."""
-    per: Literal["record", "dataset"] = "dataset" if asked.partition is None else "record"
-    return _sum_spent(ledger, asked, Budget(epsilon=1.0, per=per))
+def _sum_of_people(ledger: Ledger, asked: Asked) -> Fraction:
+    """Return the ε that was ever spent for these people."""
+    return _sum_spent(ledger, asked, all_of_the_people(asked))
 
 
 def _sum_spent(ledger: Ledger, asked: Asked, budget: Budget) -> Fraction:

@@ -22,6 +22,7 @@ from anon_pipeline.ledger.fence import hold_fence
 from anon_pipeline.ledger.kinds import refuse_unless_of_kind
 from anon_pipeline.ledger.recovery import unknown_releases
 from anon_pipeline.ledger.requests import refuse_another
+from anon_pipeline.ledger.same_people import published_epsilon
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.policy.locations import OFF, Locations
 from anon_pipeline.policy.model import Policy
@@ -34,6 +35,7 @@ from anon_pipeline.publish.accounting.memory_check import (
 from anon_pipeline.publish.post_rename_errors import Out, is_manifest_of, release_id_in
 from anon_pipeline.publish.writer import Fence, read_manifest
 from anon_pipeline.stages.facts.records import Facts, PerturbedFacts
+from anon_pipeline.stages.history.in_ledger import NOTHING_IN_LEDGER, InLedger
 from anon_pipeline.stages.history.memory import Memory
 
 __all__ = ["Booking", "booking", "epsilon_in", "is_manifest_of", "release_id_in", "with_release_id"]
@@ -109,10 +111,12 @@ class Booking:
         self.find()
         return memory.only_booked(self.ledger.tables(self.asked))
 
-    @property
-    def has_columns_elsewhere(self) -> bool:
-        """Whether the ledger has a release of another dataset, of a source with the same columns."""
-        return self.ledger is not None and self.ledger.has_columns_elsewhere(self.asked)
+    def in_ledger(self, release_id: str | None) -> InLedger:
+        """Return what the ledger has of releases but this one, for the gate."""
+        if self.ledger is None:
+            return NOTHING_IN_LEDGER
+        same_columns = self.ledger.has_columns_elsewhere(self.asked)
+        return InLedger(same_columns, published_epsilon(self.ledger, self.asked, but=release_id))
 
     def require_memory(self, memory: Memory) -> None:
         """Refuse a memory that does not know what the ledger has as published, see `memory_check`."""

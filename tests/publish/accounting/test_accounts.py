@@ -11,10 +11,12 @@ import pandas as pd
 import pytest
 
 from anon_pipeline import GateRefused, Locations, make_release
+from anon_pipeline.gate import Status
 from anon_pipeline.ledger import ledger_at
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.locations import OFF
 from anon_pipeline.publish.accounting.accounts import describe_cost, remaining_epsilon
+from anon_pipeline.publish.verify.verify import Against, verify_release
 
 Small = Callable[..., Policy]
 
@@ -54,6 +56,20 @@ def test_without_a_budget_the_sum_of_several_releases_is_said(
     other = small_policy(name="other", dataset="others", publish={"to": "other"})
     make_release(other, folders)
     assert said(other, folders) == "ε = 2 is booked. Running again draws new noise, which costs ε again."
+
+
+def test_the_gate_warns_once_the_sum_is_above_the_usual_epsilon(
+    small_policy: Small, folders: Locations
+) -> None:
+    policy = small_policy(perturb={"epsilon": 6})
+    statuses = []
+    for _ in range(2):
+        published = make_release(policy, folders)
+        statuses += [one.status for one in published.report.verdicts if one.limit == "repeated_noise"]
+        for known in (Against(policy), Against(None)):
+            found = verify_release(published.manifest_path, known)
+            assert not found.with_status(Status.REFUSED)
+    assert statuses == [Status.PASSED, Status.WARNED]
 
 
 @pytest.mark.parametrize("refused", [False, True])
