@@ -115,7 +115,10 @@ def _known_columns_share(case: Case, demand: Demand) -> float:
 
 
 _LOOSER = "or accept a looser bound for it in gate.attacks.known_columns."
-_COARSER = f"release the column coarser (round, top, bottom, level), generalize or drop it, {_LOOSER}"
+_COARSER = (
+    "release the column coarser (round, top, bottom, level), generalize or drop it (the role sensitive does "
+    f"not hide its values from those who know them), {_LOOSER}"
+)
 _SMALLER = f"take a smaller ε, so that fewer categories stay as they are, generalize or drop it, {_LOOSER}"
 
 
