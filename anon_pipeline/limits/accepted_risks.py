@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import chain
 
-from anon_pipeline.catalog.mechanisms import MECHANISMS
+from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
+from anon_pipeline.encode.categories import category_noises
 from anon_pipeline.limits import usual
 from anon_pipeline.limits.known_columns import name_of, usual_columns
 from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit, unit_of
 from anon_pipeline.limits.traits import Forecast, Judged, Published, Words
 from anon_pipeline.limits.usefulness import CLIPPED_SHARE, ERROR, EXCESS, HIDDEN, LOSS, RELEASED, SPREAD_ERROR
 from anon_pipeline.limits.verdicts import Status, Verdict
+from anon_pipeline.perturb.category_law import keep_probabilities, percent_down
 from anon_pipeline.policy.contradictions import LARGE_EPSILON, linking_bounds
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.usefulness_bounds import Usefulness
@@ -73,6 +75,23 @@ def _by_noise(policy: Policy) -> Iterator[tuple[str, str]]:
             {kind for kind in policy.mechanisms.values() if MECHANISMS[kind].promises == "nothing"}
         )
         yield "perturb.without_guarantee", f"the noise ({', '.join(kinds)}) promises no ε"
+    yield from _by_drawing(policy)
+
+
+def _by_drawing(policy: Policy) -> Iterator[tuple[str, str]]:
+    """Yield the columns of randomized response that keeps nearly all values.
+
+    How often another mechanism keeps a value depends on a hierarchy, which may not be public.
+    """
+    for name, noise in category_noises(policy).items():
+        kept = float(keep_probabilities(noise).min())
+        if not CATEGORY_MECHANISMS[noise.mechanism].by_distance and kept > usual.DRAWN_KEPT:
+            yield (
+                f"columns.{name}.mechanism",
+                f"randomized response releases each value of {name} as it is with a probability of "
+                f"{percent_down(kept)} %: nobody can credibly deny a released answer (usual: at most "
+                f"{100 * usual.DRAWN_KEPT:g} %; it falls with the column's part of ε)",
+            )
 
 
 def _by_judging(policy: Policy) -> Iterator[tuple[str, str]]:

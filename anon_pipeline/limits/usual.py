@@ -26,6 +26,9 @@ SMALLEST_K = 3
 DELTA = 0.001
 """Largest δ: of one record in a thousand the noise may tell what it likes, whatever ε is ([ADR 68])."""
 
+DRAWN_KEPT = 0.99
+"""Largest probability with which randomized response releases a value as it is ([ADR 68])."""
+
 CONFIDENCE = 0.99
 """Confidence of the interval in which an original must not be alone, if the policy has none ([ADR 68])."""
 

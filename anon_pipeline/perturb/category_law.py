@@ -231,3 +231,13 @@ def estimated_frequencies(noise: CategoryNoise, counts: NDArray[np.int64]) -> Fr
     # Var Σ_o c_o·a_o = Σ_x n_x·(Σ_o P(o|x)·a_o² − (Σ_o P(o|x)·a_o)²); the inner sum is 1 for one x, else 0
     variances = shares @ (law @ np.square(inverse)) - shares
     return Frequencies(shares, variances / n)
+
+
+def percent_down(probability: float) -> str:
+    """Return a probability in percent, with as many digits as tell it from 100, never more than it is.
+
+    >>> percent_down(0.12345), percent_down(0.9996646), percent_down(0.99999999)
+    ('12.3', '99.966', '99.999')
+    """
+    percents, digits = 100 * probability, 1 if probability < 0.99 else 3
+    return f"{math.floor(percents * 10**digits) / 10**digits:g}"

@@ -17,7 +17,9 @@ from anon_pipeline.base.errors import AnonPipelineError
 from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
 from anon_pipeline.catalog.recoders import recoder_of
+from anon_pipeline.encode.categories import category_noises
 from anon_pipeline.encode.grids import epsilon_shares, noises
+from anon_pipeline.perturb.category_law import keep_probabilities, percent_down
 from anon_pipeline.perturb.mechanisms import Noise, scales, sensitivities
 from anon_pipeline.policy.hierarchies import hierarchy_kind
 from anon_pipeline.policy.model import Policy
@@ -118,9 +120,15 @@ def noise_in_words(policy: Policy) -> Iterator[tuple[str, str]]:
         )
         said += "" if noise.delta is None else f", δ = {float(noise.delta):g}"
         yield name, said + _scale(noise, column.resolution, column.unit)
+    drawn = category_noises(policy) if policy.categorical else {}
     for name, categories in policy.categorical.items():
         released = CATEGORY_MECHANISMS[categories.mechanism].released
-        yield name, f"{released[:1].lower()}{released[1:]}, ε = {own[name]:g}"
+        stays = float(keep_probabilities(drawn[name]).min())
+        yield (
+            name,
+            f"{released[:1].lower()}{released[1:]}, ε = {own[name]:g}: each value stays as it is with a "
+            f"probability of at least {percent_down(stays)} %",
+        )
 
 
 def _scale(noise: Noise, resolution: float, unit: str | None) -> str:

@@ -17,6 +17,7 @@ from tests.acknowledging import acknowledged
 Small = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]
 
+DRAWN = {"role": "perturb", "mechanism": "randomized_response", "values": [0, 1]}
 LIMITED = {"gate": {"linking_risk": 0.3}}
 
 
@@ -45,6 +46,11 @@ def usefulness(**bounds: Any) -> dict[str, Any]:
             {"perturb": {"mechanism": "discrete_gaussian", "delta": 0.3}},
             "perturb.delta",
             r"with a probability of 0.3 the noise may exceed what ε promises \(usual: at most 0.001\)",
+        ),
+        (  # e^4.6/(e^4.6 + 1) = 0.99005; the other half of ε is for height
+            {"columns": {"smokes": DRAWN}, "perturb": {"epsilon": 9.2}},
+            "columns.smokes.mechanism",
+            r"releases each value of smokes as it is with a probability of 99.004 %",
         ),
         (
             {"gate": {"linking_risk": 0.9}},
@@ -164,3 +170,25 @@ def test_without_noise_it_does_not_matter_which_noise_is_judged(small_policy: Sm
         gate={"linking": "realized"},
     )
     assert "gate.linking" not in accepted_risks(bare)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "values", "warns"),
+    [(9.1, 2, False), (9.2, 2, True), (9.2, 3, False)],  # e^4.6/(e^4.6 + 2) = 0.980
+)
+def test_randomized_response_warns_above_99_percent(
+    small_policy: Small, epsilon: float, values: int, warns: bool
+) -> None:
+    drawn = DRAWN | {"values": [*range(values)]}
+    policy = small_policy(columns={"smokes": drawn}, perturb={"epsilon": epsilon})
+    assert ("columns.smokes.mechanism" in accepted_risks(policy)) is warns
+
+
+def test_the_exponential_mechanism_is_not_judged_by_its_hierarchy(small_policy: Small) -> None:
+    drawn = {
+        "role": "perturb",
+        "mechanism": "exponential",
+        "hierarchy": {"tree": {"no": ["0"], "yes": ["1"]}},
+    }
+    policy = small_policy(columns={"smokes": drawn}, perturb={"epsilon": 10})
+    assert "columns.smokes.mechanism" not in accepted_risks(policy)
