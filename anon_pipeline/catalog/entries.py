@@ -194,6 +194,8 @@ class Format:
         none: its ``magic`` does.
     packed: whether a file of it may be compressed as a whole; it is unpacked before it is read.
     folder: place of the function that reads a folder of such files as one table; none: it reads files alone.
+    first_rows: place of the function from a file to its first rows, as texts, where a title may come before
+        the names of the columns; none: names and records are told apart by the format.
     """
 
     name: str
@@ -202,6 +204,7 @@ class Format:
     recognizes: str = ""
     packed: bool = False
     folder: str = ""
+    first_rows: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ FORMATS = table_of(
             "anon_pipeline.sources.excel:excel_frame",
             magic=b"PK\x03\x04",
             recognizes="anon_pipeline.sources.excel:is_excel",
+            first_rows="anon_pipeline.sources.excel:first_rows",
         ),
         Format(
             "jsonl",

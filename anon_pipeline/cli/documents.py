@@ -33,7 +33,9 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
             "records": COUNT,
             "layout": {
                 "anyOf": [
-                    object_of({"format": TEXT, "sep": WORDS, "encoding": WORDS, "guess": BIT}),
+                    object_of(
+                        {"format": TEXT, "sep": WORDS, "encoding": WORDS, "guess": BIT, "skip_lines": COUNT}
+                    ),
                     {"type": "null"},
                 ],
                 "description": "null: the source has none of these.",

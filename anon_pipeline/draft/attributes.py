@@ -127,10 +127,10 @@ def _source(profile: Profile, place: Place) -> dict[str, Any]:
     layout = profile.layout
     if profile.source is not None:
         return dict(profile.source)
-    if layout is None or not layout.is_text:
-        return {"path": place.path, **({} if layout is None else {"format": layout.format})}
-    options = {"sep": layout.sep, "encoding": layout.encoding}
-    return {"path": place.path, "options": options}
+    if layout is None:
+        return {"path": place.path}
+    form = {} if layout.is_text else {"format": layout.format}
+    return {"path": place.path, **form, **({"options": layout.written} if layout.written else {})}
 
 
 def clean_section(profile: Profile, proposals: Sequence[Proposal]) -> dict[str, Any]:

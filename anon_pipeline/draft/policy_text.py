@@ -13,6 +13,7 @@ import yaml
 
 from anon_pipeline.draft.attributes import Place, attributes_of, limited_columns, table_files
 from anon_pipeline.draft.choice import Fitted
+from anon_pipeline.draft.profile.layout import Layout
 from anon_pipeline.draft.profile.profile_table import Profile
 from anon_pipeline.draft.profile.proposals import Proposal
 from anon_pipeline.policy.columns import Sensitive
@@ -127,7 +128,8 @@ def _of_the_source(profile: Profile) -> str:
         else "Where the table lies, as it was given."
     )
     if layout is None or not layout.is_text:
-        return where if profile.source is not None else f"{where} The file has types of its own."
+        own = where if profile.source is not None else f"{where} The file has types of its own."
+        return own + _of_the_title(layout)
     said = (
         f"{where} {layout.fitting:.0%} of the first lines have as many fields as the header, with this "
         f"separator."
@@ -137,7 +139,18 @@ def _of_the_source(profile: Profile) -> str:
             f"\nQUESTION: are letters such as ä, é and ñ right if the file is read as {layout.encoding}? The "
             "bytes do not show it. If they are wrong, write the name of the encoding in options."
         )
-    return said
+    return said + _of_the_title(layout)
+
+
+def _of_the_title(layout: Layout | None) -> str:
+    """Ask whether the lines that are skipped are a title."""
+    if layout is None or not layout.skip_lines:
+        return ""
+    lines = "line" if layout.skip_lines == 1 else f"{layout.skip_lines} lines"
+    return (
+        f"\nQUESTION: do the names of the columns come after the first {lines}? What is before them is left "
+        "out (skip_lines), like a title."
+    )
 
 
 def _of_cleaning(profile: Profile) -> str:

@@ -117,8 +117,8 @@ class Cleaning(Strict):
     )
     currency: Annotated[Annotated[tuple[Currency, ...], _ONE_TEXT] | None, TEXT] = Field(
         None,
-        description="Text before or after a number, such as CHF, or a list of its spellings. It may be "
-        "absent; any other text is a mistake.",
+        description="Text before or after a number, a currency or a unit such as CHF or kg, or a list of its "
+        "spellings. It may be absent; any other text is a mistake.",
     )
     format: Annotated[Annotated[tuple[DateFormat, ...], _ONE_TEXT] | None, TEXT] = Field(
         None,

@@ -35,6 +35,12 @@ class SourceOptions(Strict):
     sheet: Annotated[str | None, TEXT, AFTER, LATER] = Field(
         None, description="Name of the sheet, Excel. Default: the only one."
     )
+    skip_lines: Annotated[Whole, AFTER, LATER] = Field(
+        0,
+        ge=0,
+        le=1_000,
+        description="Lines before the one with the names of the columns, such as a title; CSV and Excel.",
+    )
 
 
 class Limits(Strict):

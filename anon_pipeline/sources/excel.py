@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from anon_pipeline.base.size_bounds import Held, limit_error, open_readable
 from anon_pipeline.catalog.extras import import_extra
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.sources.bounds import refuse_large_file
-from anon_pipeline.sources.typed_cells import RECORDS_AT_ONCE, Cells, text_of
+from anon_pipeline.sources.typed_cells import RECORDS_AT_ONCE, TITLED, Cells, text_of
 
 _PART = "xl/workbook.xml"
 _UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, SyntaxError, RuntimeError)
@@ -51,12 +52,33 @@ def excel_frame(
         refuse_large_file(path, limits)
         with open_readable(path) as opened:
             _refuse_large_archive(path.name, opened, limits)
-            book = openpyxl.load_workbook(
-                opened, read_only=True, data_only=True, keep_links=False, keep_vba=False
-            )
+            book = _open(openpyxl, opened)
             sheet = _sheet(path.name, book, options.sheet)
             sheet.reset_dimensions()  # what a file says of its size may be wrong
             return _table(path.name, sheet.iter_rows(values_only=True), options, limits)
+
+
+def first_rows(path: Path | Held, *, most: int = 100) -> list[list[str]]:
+    """Return the first rows of a workbook with one sheet, as texts, "" where there is nothing.
+
+    Returns:
+        At most ``most`` rows; none where the sheet must be named, or the workbook cannot be read.
+    """
+    openpyxl = import_extra("openpyxl")
+    with suppress(*_UNREADABLE, *_BROKEN), open_readable(path) as opened:
+        _refuse_large_archive(path.name, opened, Limits())
+        book = _open(openpyxl, opened)
+        if len(book.worksheets) == 1:
+            sheet = book.worksheets[0]
+            sheet.reset_dimensions()
+            rows = islice(sheet.iter_rows(values_only=True), most)
+            return [["" if cell is None else text_of(cell) for cell in row] for row in rows]
+    return []
+
+
+def _open(openpyxl: Any, opened: Any) -> Any:
+    """Open a workbook for reading its values alone."""
+    return openpyxl.load_workbook(opened, read_only=True, data_only=True, keep_links=False, keep_vba=False)
 
 
 def _refuse_large_archive(name: str, opened: Any, limits: Limits) -> None:
@@ -86,15 +108,18 @@ def _sheet(name: str, book: Any, wanted: str | None) -> Any:
 def _table(
     name: str, rows: Iterator[tuple[Any, ...]], options: SourceOptions, limits: Limits
 ) -> pd.DataFrame:
-    header = list(next(rows, ()))
+    header = list(next(islice(rows, options.skip_lines, None), ()))
     while header and header[-1] is None:
         header.pop()
     if not header:
-        raise InputError(f"{name}: must have a row with the names of the columns first, got an empty one")
+        raise InputError(
+            f"{name}: must have a row with the names of the columns first, got an empty one. {TITLED}"
+        )
     unnamed = [str(place) for place, cell in enumerate(header, 1) if cell is None]
     if unnamed:
         raise InputError(
-            f"{name}: every column must have a name in the first row, got none in {', '.join(unnamed[:20])}"
+            f"{name}: every column must have a name in the first row, got none in {', '.join(unnamed[:20])}. "
+            f"{TITLED}"
         )
     cells, missing = Cells(name, [text_of(cell) for cell in header], limits), set(options.missing)
     filled = _filled_rows(name, rows, limits)
@@ -116,7 +141,8 @@ def _columns(name: str, piece: Sequence[Sequence[Any]], width: int, missing: set
     """Turn rows into columns; cells after the last name of a column would be lost."""
     if any(cell is not None for row in piece for cell in row[width:]):
         raise InputError(
-            f"{name}: every column must have a name in the first row, got cells to the right of the last name"
+            f"{name}: every column must have a name in the first row, got cells to the right of the last "
+            f"name. {TITLED}"
         )
     columns: list[list[Any]] = [
         [row[place] if place < len(row) else None for row in piece] for place in range(width)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +23,12 @@ from anon_pipeline.base.size_bounds import BoundedLines, Held, limit_error, open
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.sources.bounds import refuse_large_file, refuse_long_lines, refuse_long_texts
 from anon_pipeline.sources.separators import refuse_other_separator
-from anon_pipeline.sources.typed_cells import refuse_repeated
+from anon_pipeline.sources.typed_cells import TITLED, refuse_repeated
 
 _UNREADABLE = (OSError, pa.ArrowException, ValueError, LookupError, csv.Error)
 _LIMITS = Limits()
 _BLOCK = 2**20
+_FEW, _NEARLY_ALL = 3, 0.8  # lines, and their share, that do not fit the first one: it may be a title
 
 
 def read_csv(
@@ -59,7 +61,8 @@ def read_csv(
             _count_rows(path, how, limits)
         table, torn = _parse(path, how, limits)
         if table is None:
-            raise _torn_error(path.name, len(names), torn)
+            titled = len(torn) >= max(_FEW, _NEARLY_ALL * (lines - 2))
+            raise _torn_error(path.name, len(names), torn, titled=titled)
         refuse_long_texts(path, table, limits)
         frame: pd.DataFrame = table.to_pandas()
     if list(frame.columns) != names:  # then their types were guessed
@@ -85,7 +88,7 @@ def _how(names: Sequence[str], options: SourceOptions, limits: Limits, *, quoted
     return _How(
         # a record must fit into a block, and Arrow counts blocks in 32 bits
         options.encoding,
-        pa_csv.ReadOptions(block_size=max(_BLOCK, limits.line_bytes)),
+        pa_csv.ReadOptions(block_size=max(_BLOCK, limits.line_bytes), skip_rows=options.skip_lines),
         {
             "delimiter": options.sep,
             "newlines_in_values": True,
@@ -127,11 +130,16 @@ def _is_torn(error: pa.ArrowInvalid) -> bool:
     return re.search(r"Expected \d+ columns, got \d+", str(error)) is not None
 
 
-def _torn_error(name: str, fields: int, torn: Sequence[int]) -> InputError:
-    """Return the error about lines with too many or too few fields; which they are is withheld."""
+def _torn_error(name: str, fields: int, torn: Sequence[int], *, titled: bool) -> InputError:
+    """Return the error about lines with too many or too few fields; which they are is withheld.
+
+    Args:
+        titled: whether the first line may be a title, and no header.
+    """
     wanted, got = f"{fields} field{'s' * (fields != 1)}", f"{len(torn)} line{'s' * (len(torn) != 1)}"
+    said = f"{name}: every line must have {wanted}, got {got} with more or fewer"
     return InputError(
-        f"{name}: every line must have {wanted}, got {got} with more or fewer",
+        f"{said}. {TITLED}" if titled else said,
         records=[f"{name}, with more or fewer fields: {first_numbers(torn)}"],
     )
 
@@ -140,16 +148,18 @@ def _torn_lines(path: Path | Held, how: _How, limits: Limits) -> list[int]:
     """Number the records with too many or too few fields; with one thread Arrow calls Python in this one.
 
     Returns:
-        Their numbers, from 1: the header and empty lines are not counted.
+        Their numbers, from 1: the header, lines before it, and empty lines are not counted.
     """
     torn: list[int] = []
 
     def count(row: pa_csv.InvalidRow) -> str:
         """Note the number of a line, and continue after it."""
-        torn.append((row.number or 1) - 1)  # Arrow counts the header
+        torn.append((row.number or 1) - 1 - how.read.skip_rows)  # Arrow counts the header
         return "skip"
 
-    alone = pa_csv.ReadOptions(block_size=how.read.block_size, use_threads=False)
+    alone = pa_csv.ReadOptions(
+        block_size=how.read.block_size, skip_rows=how.read.skip_rows, use_threads=False
+    )
     with _within_a_block(path, limits), _as_utf8(path, how.encoding) as file:
         pa_csv.read_csv(
             file,
@@ -229,6 +239,8 @@ def _header(path: Path | Held, options: SourceOptions, limits: Limits) -> list[s
     encoding = "utf-8-sig" if marked else options.encoding
     with io.TextIOWrapper(open_readable(path), encoding=encoding, newline="") as file:
         head = BoundedLines(file, limits.line_bytes, limit_error(path.name, "line_bytes", limits.line_bytes))
+        for _ in islice(head, options.skip_lines):
+            head.next_record()
         rows = csv.reader(head, delimiter=options.sep)
         names = next((row for row in rows if row), [])
         head.next_record()
@@ -237,5 +249,5 @@ def _header(path: Path | Held, options: SourceOptions, limits: Limits) -> list[s
         raise InputError(f"{path.name}: must have a header line, got an empty file")
     if len(names) > limits.columns:
         raise limit_error(path.name, "columns", limits.columns, got=len(names))
-    refuse_repeated(path.name, names)
+    refuse_repeated(path.name, names, titled=not options.skip_lines and names.count("") > len(names) // 2)
     return names

@@ -17,6 +17,11 @@ from anon_pipeline.policy.files import Limits
 from anon_pipeline.sources.bounds import refuse_long_texts
 
 RECORDS_AT_ONCE = 20_000
+TITLED = (
+    "If lines such as a title come before the names of the columns, write options: {skip_lines: …} next to "
+    "its path, with their number."
+)
+"""What to write for a table that begins with a title."""
 _EXACT = 2**53  # whole floats from here on may stand for another whole number
 _WORDS = {True: "true", False: "false"}
 
@@ -92,12 +97,17 @@ def frame_of(table: pa.Table) -> pd.DataFrame:
     return frame
 
 
-def refuse_repeated(what: str, names: Sequence[str]) -> None:
-    """Refuse repeated names, by their place: in a file without a header they are cells."""
+def refuse_repeated(what: str, names: Sequence[str], *, titled: bool = False) -> None:
+    """Refuse repeated names, by their place: in a file without a header they are cells.
+
+    Args:
+        titled: whether they may be cells of a title, and the names of the columns come later.
+    """
     known = {name: list(names).count(name) for name in names} if len(set(names)) < len(names) else {}
     places = [str(place) for place, name in enumerate(names, 1) if known.get(name, 1) > 1]
     if places:
-        raise InputError(f"{what}: columns must be named once, got equal names in {', '.join(places)}")
+        said = f"{what}: columns must be named once, got equal names in {', '.join(places)}"
+        raise InputError(f"{said}. {TITLED}" if titled else said)
 
 
 def arrow_column(values: Sequence[Any]) -> pa.Array:

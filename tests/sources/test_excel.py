@@ -14,7 +14,7 @@ import pytest
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.size_bounds import Held
 from anon_pipeline.policy.files import Limits, SourceOptions
-from anon_pipeline.sources.excel import excel_frame, is_excel
+from anon_pipeline.sources.excel import excel_frame, first_rows, is_excel
 
 openpyxl = pytest.importorskip("openpyxl", reason="needs the extra excel")
 CANARY = "Quillfeather-4711"
@@ -87,6 +87,14 @@ def test_the_sheet_that_is_meant() -> None:
         two
     )
     assert "must have the sheet that options.sheet names, got 2 others" in refused(two, sheet=CANARY)
+
+
+def test_rows_before_the_names_are_skipped() -> None:
+    held = book([["Report"], [], ["a", "b"], [1, "x"]])
+    assert read(held, skip_lines=2).to_dict("list") == {"a": [1], "b": ["x"]}
+    assert "write options: {skip_lines: …}" in refused(book([["Report", None, "2026"], ["a", "b", "c"]]))
+    assert first_rows(held) == [["Report"], [], ["a", "b"], ["1", "x"]]
+    assert first_rows(book([["a"]], [["b"]])) == []
 
 
 def test_empty_rows_and_columns_at_the_edge_are_no_data() -> None:

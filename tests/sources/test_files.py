@@ -131,6 +131,44 @@ def test_a_quoted_empty_text_may_be_kept(tmp_path: Path) -> None:
     assert kept["a"].isna().tolist() == [False, True]
 
 
+TITLE = b'The "report\n\r\n;;\n'
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_lines_before_the_names_are_skipped(read: Callable[..., pd.DataFrame], encoding: str) -> None:
+    """By lines, whatever quotes are in them; records are numbered from the first one."""
+    data = TITLE + b'a;b;c\n1;"x\ny";3\n\n4;;6\n'
+    frame = read(data.decode().encode(encoding), sep=";", encoding=encoding, skip_lines=3)
+    assert [*frame.columns] == ["a", "b", "c"]
+    assert cells(frame) == [["1", "x\ny", "3"], ["4", None, "6"]]
+    with pytest.raises(InputError, match="got 1 line with more") as caught:
+        read(TITLE + b"a;b;c\n1;2;3\n4;5\n7;8;9\n", sep=";", skip_lines=3)
+    assert caught.value.withheld_records() == ("data.csv, with more or fewer fields: 2",)
+
+
+@pytest.mark.parametrize(
+    ("data", "hint"),
+    [
+        (b"Report;;\n;;\na;b;c\n1;2;3\n", True),
+        (b"Report\na;b;c\n" + b"1;2;3\n" * 3, True),
+        (b"a;b;b\n1;2;3\n", False),
+        (b"a;b;c\n1;2;3\n4;5\n6;7;8\n", False),
+    ],
+)
+def test_a_title_is_named_as_what_may_be_wrong(
+    read: Callable[..., pd.DataFrame], data: bytes, hint: bool
+) -> None:
+    with pytest.raises(InputError) as caught:
+        read(data, sep=";")
+    assert ("write options: {skip_lines: …}" in str(caught.value)) is hint
+    assert "Report" not in str(caught.value)
+
+
+def test_nothing_is_left_after_lines_that_are_skipped(read: Callable[..., pd.DataFrame]) -> None:
+    with pytest.raises(InputError, match="must have a header line"):
+        read(b"a,b\n1,2\n", skip_lines=2)
+
+
 def test_header_only(read: Callable[..., pd.DataFrame]) -> None:
     frame = read(b"a,b\n")
     assert (list(frame.columns), len(frame)) == (["a", "b"], 0)

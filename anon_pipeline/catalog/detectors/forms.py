@@ -42,6 +42,12 @@ CURRENCIES = (
     *("CHF", "EUR", "USD", "GBP", "JPY", "SEK", "NOK", "DKK", "PLN", "CZK", "CAD", "AUD", "INR", "BRL"),
     *("Fr.", "SFr.", "€", "$", "£", "¥", "₹"),
 )
+UNITS = (
+    *("kg", "g", "mg", "µg", "lb", "lbs", "cm", "mm", "m", "km", "in", "ft", "l", "ml", "dl", "mmHg", "bpm"),
+    *("mmol/l", "mg/dl", "g/dl", "°C", "°F", "kcal", "kWh", "km/h", "h", "min", "s", "years", "yrs", "y"),
+    *("Jahre", "J.", "Std.", "Tage", "days", "ans", "años", "Punkte", "points", "Stk."),
+)
+"""What may stand behind all numbers of a column; a policy calls it `currency`, too."""
 DECIMALS_FIRST = (
     (".", ""),
     (".", ","),
@@ -59,6 +65,7 @@ DAY_FORMATS = (
     *("%d %b %Y", "%d-%b-%Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%Y.%m.%d"),
 )
 TIMES = ("", " %H:%M", " %H:%M:%S", "T%H:%M:%S", "T%H:%M", " %H:%M:%S.%f", "T%H:%M:%S.%f")
+_LONG_UNITS_FIRST = sorted(UNITS, key=len, reverse=True)
 _MOST_FORMATS = 3
 _TRIED = 200  # values that a form is tried on before all are read
 _EARLIEST, _LATEST = 1870, 2060  # years of people and what happens to them
@@ -71,7 +78,7 @@ class NumberForm:
 
     decimal: mark before the fraction.
     thousands: sign between groups of three digits; empty: none.
-    currency: text before or after all numbers; None: none.
+    currency: text before or after all numbers, such as a currency or a unit; None: none.
     percent: whether a percent sign follows; numbers are read as shares.
     ambiguous: whether another decimal mark reads all cells, too: ``1.234``.
     """
@@ -143,12 +150,15 @@ def find_numbers(texts: pd.Series, *, prefer: str = ".") -> tuple[NumberForm, pd
 
 
 def _strip_signs(texts: pd.Series) -> tuple[pd.Series, str | None, bool]:
-    """Take white space, one currency and a percent sign away, if all numbers have them."""
+    """Take white space, one currency or unit, and a percent sign away, if all numbers have them."""
     bare = texts.str.replace(_SPACES, " ", regex=True).str.strip()
     for currency in CURRENCIES:
         sign = re.escape(currency)
         if _all(bare, rf"(?:[-+(]?{sign} ?.+|.+ ?{sign}\)?)"):
             return bare.str.replace(currency, "", regex=False).str.strip(), currency, False
+    for unit in _LONG_UNITS_FIRST:
+        if _all(bare, rf".*\d ?{re.escape(unit)}"):
+            return bare.str[: -len(unit)].str.strip(), unit, False
     if _all(bare, r".+%"):
         return bare.str[:-1].str.strip(), None, True
     return bare, None, False

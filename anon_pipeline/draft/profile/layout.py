@@ -8,7 +8,9 @@ import io
 from collections import Counter
 from contextlib import nullcontext
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -19,6 +21,7 @@ from anon_pipeline.base.spelling import is_plain, look_alikes
 from anon_pipeline.catalog.entries import Format
 from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.catalog.sources import DEFAULT_FORMAT, FORMATS
+from anon_pipeline.draft.profile.title_lines import count_title_rows
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.sources.change_guard import files_in, refuse_changes
 from anon_pipeline.sources.compressed_files import unpack
@@ -41,6 +44,7 @@ class Layout:
     sep: field separator; ``,`` where the format has none.
     encoding: by its name in Python.
     fitting: share of the first lines with as many fields as the header, in [0, 1].
+    skip_lines: lines before the names of the columns, such as a title.
     guessed_encoding: whether bytes alone do not determine the encoding (another one-byte encoding would fit,
         too).
     """
@@ -50,11 +54,18 @@ class Layout:
     encoding: str = "utf-8"
     fitting: float = 1.0
     guessed_encoding: bool = False
+    skip_lines: int = 0
+
+    @property
+    def written(self) -> dict[str, Any]:
+        """What a policy says of it below ``options``; nothing for a format that needs none."""
+        own: dict[str, Any] = {"sep": self.sep, "encoding": self.encoding} if self.is_text else {}
+        return own | ({"skip_lines": self.skip_lines} if self.skip_lines else {})
 
     @property
     def options(self) -> SourceOptions:
         """The options of a source, without texts for missing values."""
-        return SourceOptions(sep=self.sep, encoding=self.encoding)
+        return SourceOptions(**self.written)
 
     @property
     def is_text(self) -> bool:
@@ -78,13 +89,13 @@ def find_layout(path: Path | Held) -> Layout:
             path = unpack(path, Limits())
             typed = _format_of(path)
         if typed is not None:
-            return Layout(typed)
+            return Layout(typed, skip_lines=_titles_of(typed, path))
         with open_readable(path) as file:
             head = file.read(4)
         encoding, guessed = _guess_encoding(path, head)
         lines = _head(path, encoding)
-    sep, fitting = _separator(lines)
-    return Layout(DEFAULT_FORMAT, sep, encoding, fitting, guessed)
+    sep, fitting, titles = _separator(lines)
+    return Layout(DEFAULT_FORMAT, sep, encoding, fitting, guessed, titles)
 
 
 def folder_layout() -> Layout:
@@ -103,6 +114,12 @@ def _tells(form: Format, head: bytes, path: Path | Held) -> bool:
     if not (form.magic or form.recognizes) or not head.startswith(form.magic):
         return False
     return not form.recognizes or bool(import_entry(form.recognizes)(path))
+
+
+def _titles_of(form: str, path: Path | Held) -> int:
+    """Count the rows of a title, in formats whose tables may have some."""
+    place = FORMATS[form].first_rows
+    return count_title_rows(import_entry(place)(path)) if place else 0
 
 
 def _guess_encoding(path: Path | Held, head: bytes) -> tuple[str, bool]:
@@ -137,21 +154,28 @@ def _head(path: Path | Held, encoding: str) -> str:
     return text[: text.rfind("\n") + 1] if cut and "\n" in text else text
 
 
-def _separator(text: str) -> tuple[str, float]:
-    """Return the separator by which most lines have as many fields as the first one, and that share.
+def _separator(text: str) -> tuple[str, float, int]:
+    """Return the separator by which most lines have as many fields as the header, that share, and the lines
+    before the header.
 
     Of equally fitting ones the separator of most fields; a table of one column has a comma.
     """
-    best = (0.0, 1, ",")
+    best = (0.0, 1, ",", 0)
     for sep in _SEPARATORS:
-        rows = csv.reader(io.StringIO(text, newline=""), delimiter=sep)
-        widths = [len(row) for _, row in zip(range(_HEAD_LINES), rows, strict=False) if row]
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=sep)
+        ended, rows = [0], list[list[str]]()
+        for row in islice(reader, _HEAD_LINES):
+            rows.append(row)
+            ended.append(reader.line_num)
+        titles = count_title_rows(rows)
+        titles *= any(map(any, rows[:titles]))  # empty lines are skipped anyhow
+        widths = [len(row) for row in rows[titles:] if row]
         if not widths or widths[0] < 2:
             continue
         share = Counter(widths)[widths[0]] / len(widths)
         if (round(share, 2), widths[0]) > best[:2]:
-            best = (round(share, 2), widths[0], sep)
-    return best[2], best[0] or 1.0
+            best = (round(share, 2), widths[0], sep, ended[titles])
+    return best[2], best[0] or 1.0, best[3]
 
 
 def read_table(path: Path | Held, layout: Layout, limits: Limits = _LIMITS) -> pd.DataFrame:

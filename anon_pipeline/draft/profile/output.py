@@ -84,6 +84,8 @@ def lines(profile: Profile) -> list[str]:
     if layout is not None and layout.is_text:
         guess = " (a guess)" if layout.guessed_encoding else ""
         said.append(f"separator {layout.sep!r}, encoding {layout.encoding}{guess}")
+    if layout is not None and layout.skip_lines:
+        said.append(f"lines before the names of the columns: {layout.skip_lines}")
     if profile.missing_texts:
         said.append(f"texts for a missing value: {' '.join(profile.missing_texts)}")
     together = profile.together
@@ -109,6 +111,7 @@ def as_json(profile: Profile) -> str:
             "sep": layout.sep,
             "encoding": layout.encoding,
             "guess": layout.guessed_encoding,
+            "skip_lines": layout.skip_lines,
         },
         "missing_texts": list(profile.missing_texts),
         "together": None

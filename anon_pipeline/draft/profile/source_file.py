@@ -99,9 +99,8 @@ def _file_of(policy: Policy, folder: Path) -> Path | Held | None:
 
 
 def _how_written(layout: Layout) -> dict[str, Any]:
-    if layout.is_text:
-        return {"options": {"sep": layout.sep, "encoding": layout.encoding}}
-    return {"format": layout.format}
+    form = {} if layout.is_text else {"format": layout.format}
+    return form | ({"options": layout.written} if layout.written else {})
 
 
 def _has_partitions(document: Any) -> bool:

@@ -38,6 +38,40 @@ def test_separator_and_encoding(data: bytes, sep: str, encoding: str, guess: boo
     assert found.options.sep == sep
 
 
+RECORDS = [[str(i), town, f"{i} kg"] for i, town in enumerate(["Bern", "Genf", "Bern", "Chur", "Bern"])]
+
+
+@pytest.mark.parametrize(
+    "title", ["Report\n\n", "Report;;\n;as of May;\n", 'A "practice\nin Bern 2026;;\n'], ids=len
+)
+def test_lines_before_the_names_are_counted(title: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(title + "".join(";".join(row) + "\n" for row in [["id", "town", "weight"], *RECORDS]))
+    found = find_layout(path)
+    assert (found.sep, found.fitting, found.skip_lines) == (";", 1.0, 2)
+    assert [*read_table(path, found).columns] == ["id", "town", "weight"]
+    assert found.written == {"sep": ";", "encoding": "utf-8", "skip_lines": 2}
+
+
+def test_empty_lines_alone_are_no_title(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("\n\n" + "".join(",".join(row) + "\n" for row in [["id", "town", "weight"], *RECORDS]))
+    found = find_layout(path)
+    assert found.skip_lines == 0
+    assert len(read_table(path, found)) == len(RECORDS)
+
+
+def test_rows_before_the_names_of_a_workbook_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "x.xlsx"
+    none = [None] * 3
+    pd.DataFrame([["Report", *none[1:]], none, ["id", "town", "weight"], *RECORDS]).to_excel(
+        path, header=False, index=False, engine="openpyxl"
+    )
+    found = find_layout(path)
+    assert found.written == {"skip_lines": 2}
+    assert [*read_table(path, found).columns] == ["id", "town", "weight"]
+
+
 def test_a_parquet_file_is_known_by_its_first_bytes(tmp_path: Path) -> None:
     path = tmp_path / "x.data"
     pd.DataFrame({"a": [1, 2]}).to_parquet(path)
