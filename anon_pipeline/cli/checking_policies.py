@@ -75,9 +75,13 @@ def check_policy(
             for problem in one.problems:
                 click.echo(f"{one.file}: {problem}", err=True)
             for key, said in one.accepted:
-                click.echo(f"{one.file}: warning: accepted by {key}: {said}", err=True)
+                click.echo(f"{one.file}: warning: accepted.{key}: {said}", err=True)
         checked = [one for one in found if one.status != "skipped"]
-        click.echo(f"policies checked: {len(checked)}, refused: {sum(bool(one.problems) for one in checked)}")
+        refused, warned = (
+            sum(bool(one.problems) for one in checked),
+            sum(bool(one.accepted) for one in checked),
+        )
+        click.echo(f"policies checked: {len(checked)}, refused: {refused}, with warnings: {warned}")
     sys.exit(0 if passed else 2)
 
 

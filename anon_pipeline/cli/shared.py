@@ -237,8 +237,7 @@ def print_warnings(report: GateReport, policy: Policy | None = None) -> None:
 
     for verdict in report.with_status(Status.WARNED):
         if limit_of(verdict.limit).of_policy:
-            key = verdict.limit.partition(".")[2]
-            click.echo(f"accepted  by {key}: {verdict.reason or 'more than usual'}")
+            click.echo(f"warned    {verdict.limit}: {verdict.reason or 'more than usual'}")
             continue
         bound = "" if verdict.bound is None else f" (advised: {demanded_by(verdict)})"
         click.echo(f"warned    {verdict.limit}{bound}: {next_step(verdict, policy)}")

@@ -116,8 +116,9 @@ def _known_columns_share(case: Case, demand: Demand) -> float:
 
 _LOOSER = "or accept a looser bound for it in gate.attacks.known_columns."
 _COARSER = (
-    "release the column coarser (round, top, bottom, level), generalize or drop it (the role sensitive does "
-    f"not hide its values from those who know them), {_LOOSER}"
+    "release the column coarser (round, top, bottom, level) or drop it; generalize it if others can know "
+    "its values; give it the role sensitive, with limits on classes, only if it is a secret that nobody can "
+    f"know; {_LOOSER}"
 )
 _SMALLER = f"take a smaller ε, so that fewer categories stay as they are, generalize or drop it, {_LOOSER}"
 

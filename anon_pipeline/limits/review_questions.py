@@ -48,6 +48,15 @@ def protections(policy: Policy) -> Iterator[str]:
         yield f"ε = {policy.perturb.epsilon:g} for all noisy columns together{split}"
     for column, coarsened in policy.coarsened.items():
         yield f"{column}: {coarsened.words}"
+    for column, (low, high) in _bounds(policy).items():
+        yield f"{column}: released between {low:g} and {high:g}"
+    for column in policy.sensitive:
+        if column not in policy.gate.t_closeness:
+            yield f"{column}: no limit on how likely one value becomes in a class (t_closeness)"
+    for column, order in _orders(policy).items():
+        yield f"{column}: in t-closeness, neighbors in this order are alike: {order}"
+    if texts := _missing_texts(policy):
+        yield f"texts that count as a missing value: {_join(map(repr, texts))}"
     for demand in demands(policy):
         limits = demand.bound is not None and not (demand.sense == "at most" and demand.bound >= 1)
         if limits and not demand.advised and not demand.limit.of_policy:
@@ -73,6 +82,12 @@ def _of_exact_columns(policy: Policy) -> Iterator[str]:
         yield f"{names}: Does each cell hold one secret, which no other column repeats or completes?"
         yield f"{names}: Is each value a secret of its own, unlike several codes of one illness?"
         yield f'{names}: Does an empty cell, or a word like "unknown", give nothing away?'
+        yield (
+            f"{names}: Can nobody infer the value of a person from the values of others, such as of the same "
+            "household, family or team?"
+        )
+    if orders := _orders(policy):
+        yield f"{_join(orders)}: Are values that are near in the order above also alike for people?"
 
 
 def _of_protected_columns(policy: Policy) -> Iterator[str]:
@@ -85,7 +100,7 @@ def _of_protected_columns(policy: Policy) -> Iterator[str]:
         yield f"{names}: Is none of these columns itself a secret?"
         yield (
             f"{names}: Have you read the labels of the hierarchies, also those in files, and do they say "
-            "nothing about single people?"
+            "nothing about single people, and nothing about a group that nobody should know?"
         )
     if policy.categorical and policy.perturb is not None:
         yield (
@@ -105,6 +120,10 @@ def _of_people(policy: Policy) -> Iterator[str]:
     )
     if policy.noisy and policy.budget is None:
         yield "No budget limits the sum of ε. Is it certain that these people are not released again?"
+    yield (
+        "If people are in several releases, of this table as it grows or of others: are so many added or "
+        "changed each time that a comparison of two releases shows nobody's values?"
+    )
     yield "Is it harmless if somebody finds out that a person is in this table at all?"
 
 
@@ -123,10 +142,35 @@ def _of_records_left_out(policy: Policy) -> Iterator[str]:
     left = [name for name, column in policy.columns.items() if getattr(column, "missing", None) == LEFT_OUT]
     if left:
         yield f"Records without a value in {_join(left)} are left out. Do the others still stand for all?"
+    if texts := _missing_texts(policy):
+        said = _join(map(repr, texts))
+        yield f"Texts that count as missing ({said}): Is none of them an answer or a value?"
     if policy.clean is not None:
-        yield "Cleaning changes values, or takes them for missing. Are the results still right?"
+        yield "Cleaning changes values. Are the results still right?"
+    if bounds := _bounds(policy):
+        yield (
+            f"Bounds ({_join(bounds)}): They are published. Do they come from general knowledge, and not "
+            "from the values in this table?"
+        )
     if policy.rows_per_person is not None:
         yield f"At most {policy.rows_per_person} records of a person are kept. Are the results still right?"
+
+
+def _bounds(policy: Policy) -> dict[str, tuple[float, float]]:
+    """Return the bounds of columns with noise: of what is released, else of what noise is added to."""
+    found = {name: column.output_bounds or column.input_bounds for name, column in policy.perturbed.items()}
+    return {name: pair for name, pair in found.items() if pair is not None}
+
+
+def _orders(policy: Policy) -> dict[str, str]:
+    """Return the order of the values of sensitive columns, in words, where the policy says one."""
+    return {name: _join(map(str, column.order)) for name, column in policy.sensitive.items() if column.order}
+
+
+def _missing_texts(policy: Policy) -> list[str]:
+    """Return all texts that count as a missing value somewhere."""
+    own = (text for how in policy.cleaned.values() for text in how.missing)
+    return [*dict.fromkeys([*policy.source.options.missing, *own])]
 
 
 def _join(names: Iterable[str]) -> str:

@@ -105,7 +105,10 @@ def without_tags(loc: Place) -> list[int | str]:
 def _sentence(item: ErrorDetails, model: type[BaseModel], meant: Mapping[Place, Place]) -> str:
     say = _WORDS.get(item["type"])
     if item["loc"][-1] == "[key]":
-        return "names must be texts, not empty. Put it in quotes."
+        return (
+            "names must be texts, not empty; YAML reads no, yes, on, off, null and numbers as something "
+            "else. Put it in quotes."
+        )
     if item["type"] == "extra_forbidden":
         return _unknown(item, model, meant)
     if say is not None:

@@ -37,7 +37,7 @@ def made(folder: Callable[..., Folder], small_policy: Callable[..., Policy]) -> 
 def test_good_and_bad(made: Folder) -> None:
     assert made.call("check-policy", "policy.yaml", "below/strong.yaml").code == 0
     done = made.call("check-policy", "policy.yaml", "below/contradicts.yml")
-    assert (done.code, done.out) == (2, "policies checked: 2, refused: 1\n")
+    assert (done.code, done.out) == (2, "policies checked: 2, refused: 1, with warnings: 0\n")
     assert done.err.startswith("below/contradicts.yml: gate.k: must be at most anonymize.k")
     assert made.call("check-policy", "gone.yaml").code == 2
     assert made.call("check-policy").code == 2
@@ -47,7 +47,7 @@ def test_others(made: Folder) -> None:
     refused = made.call("check-policy", "below/other.yaml")
     assert (refused.code, CANARY in refused.err) == (2, False)
     skipped = made.call("check-policy", "--skip-others", "below/other.yaml", "policy.yaml")
-    assert (skipped.code, skipped.out) == (0, "policies checked: 1, refused: 0\n")
+    assert (skipped.code, skipped.out) == (0, "policies checked: 1, refused: 0, with warnings: 0\n")
 
 
 def test_a_folder(made: Folder) -> None:
@@ -104,8 +104,8 @@ def test_the_hook_runs_as_pre_commit_would(made: Folder) -> None:
 def test_what_a_policy_accepts_is_a_warning(made: Folder, small_policy: Callable[..., Policy]) -> None:
     write_policy(made.path / "weak.yaml", small_policy(anonymize={"k": 2}, gate={"k": 2}))
     done = made.call("check-policy", "weak.yaml")
-    assert (done.code, done.out) == (0, "policies checked: 1, refused: 0\n")
-    assert "weak.yaml: warning: accepted by gate.k: a class may have 2 records" in done.err
+    assert (done.code, done.out) == (0, "policies checked: 1, refused: 0, with warnings: 1\n")
+    assert "weak.yaml: warning: accepted.gate.k: a class may have 2 records" in done.err
     document = json.loads(made.call("check-policy", "weak.yaml", "--json").out)
     validate(document, schema_of("check-policy"))
     assert document["passed"]

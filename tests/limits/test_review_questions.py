@@ -53,6 +53,28 @@ def test_the_reviewer_accepts_all_else_that_the_author_accepts(small_policy: Sma
     assert "reviewed" not in said
 
 
+def test_what_values_mean_is_shown_and_asked(small_policy: Small) -> None:
+    """What a tester's mistakes were about, of which nothing was shown before."""
+    policy = small_policy(
+        columns={
+            "height": {"output_bounds": [150, 197]},
+            "illness": {"distance": "ordered", "order": ["asthma", "flu", "hiv"]},
+        },
+        clean={"missing": ["NA"], "columns": {"note": {"missing": ["0"]}}},
+        source={"options": {"missing": ["?"]}},
+    )
+    shown, asked = [*protections(policy)], [*review_questions(policy)]
+    assert "height: released between 150 and 197" in shown
+    assert "illness: in t-closeness, neighbors in this order are alike: asthma, flu, hiv" in shown
+    assert "texts that count as a missing value: '?', 'NA', '0'" in shown
+    assert any("'?', 'NA', '0'): Is none of them an answer" in one for one in asked)
+    assert any(one.startswith("Bounds (height): They are published") for one in asked)
+    assert any(one.startswith("illness: Are values that are near in the order") for one in asked)
+    assert any("same household" in one for one in asked)
+    assert any("a comparison of two releases" in one for one in asked)
+    assert "illness: no limit on how likely one value becomes in a class (t_closeness)" in shown
+
+
 def test_each_column_is_treated_in_one_way(small_policy: Small) -> None:
     policy = small_policy(columns={"person": {"role": "identifier", "action": "mask"}})
     named = [name for _, names in treatments(policy) for name in names]

@@ -298,7 +298,8 @@ def test_column_names_must_be_texts(name: str, shown: str) -> None:
     text = EXAMPLE.replace("    sex:", f"    {name}: {{role: insensitive}}\n    sex:")
     with pytest.raises(PolicyError) as caught:
         parse_policy(text)
-    assert caught.value.problems == (f"columns.{shown}: names must be texts, not empty. Put it in quotes.",)
+    (problem,) = caught.value.problems
+    assert problem.startswith(f"columns.{shown}: names must be texts, not empty; YAML reads no, yes, on, off")
 
 
 def test_no_columns() -> None:
