@@ -66,6 +66,7 @@ MODULES = {
             "cli/ledgering",
             "cli/measuring",
             "cli/profiling",
+            "cli/rehearsing",
             "cli/releasing",
             "cli/reporting",
             "cli/reviewing",

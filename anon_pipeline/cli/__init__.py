@@ -30,6 +30,7 @@ from anon_pipeline.cli.measuring import utility
 from anon_pipeline.cli.plugin_list import plugins
 from anon_pipeline.cli.profiling import profile
 from anon_pipeline.cli.project_env import read_project_env
+from anon_pipeline.cli.rehearsing import rehearse
 from anon_pipeline.cli.releasing import run
 from anon_pipeline.cli.reporting import report
 from anon_pipeline.cli.reviewing import review
@@ -91,6 +92,7 @@ for command in (
     init,
     profile,
     hierarchy,
+    rehearse,
     run,
     check,
     check_policy,

@@ -107,6 +107,7 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
             ),
         ]
     },
+    "rehearse": RUN,
     "ledger list": object_of(
         {
             "broken_at": {

@@ -11,6 +11,7 @@ EXAMPLES: Mapping[str, str] = {
     "profile": "anon-pipeline profile people.csv",
     "hierarchy": "anon-pipeline hierarchy people.csv city",
     "run": "anon-pipeline run policy.yaml",
+    "rehearse": "anon-pipeline rehearse policy.yaml",
     "tune": "anon-pipeline tune policy.yaml",
     "utility": "anon-pipeline utility policy.yaml",
     "verify": "anon-pipeline verify out --policy policy.yaml",

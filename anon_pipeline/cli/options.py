@@ -13,6 +13,7 @@ from anon_pipeline.cli.local_paths import TablePath
 if TYPE_CHECKING:
     from anon_pipeline.policy.locations import Locations
     from anon_pipeline.policy.model import Policy
+    from anon_pipeline.publish.accounting.archive import VaultArchive
 
 Option = Callable[[Any], Any]
 
@@ -159,3 +160,20 @@ def check_partition(policy: Policy, partition: str | None) -> None:
     if partition is None or keys is None or not keys.has_partition_key(partition):
         latest = None if keys is None else keys.get_last_partition_key()
         raise InputError(f"--partition must be one of the schedule's partitions, such as {latest}")
+
+
+def archive_of(policy: Policy, locations: Locations) -> VaultArchive | None:
+    """Return what keeps the memory of what was published, and warn if it is not encrypted."""
+    if policy.record_key is None:
+        return None
+    from anon_pipeline.publish.accounting.archive import VaultArchive  # noqa: PLC0415
+    from anon_pipeline.vault.keys import keys_from  # noqa: PLC0415
+
+    if keys_from().current is None:
+        click.echo(
+            "warning: the vault is not encrypted: there is no key. The memory (record_key) holds original "
+            "values; only file permissions protect it. Set ANON_PIPELINE_VAULT_KEY, _KEY_FILE or "
+            "_KEY_COMMAND.",
+            err=True,
+        )
+    return VaultArchive(policy, locations)

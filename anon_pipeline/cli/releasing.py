@@ -10,6 +10,7 @@ import click
 
 from anon_pipeline.cli.options import (
     NEW_FILE,
+    archive_of,
     check_partition,
     json_option,
     locations_of,
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from anon_pipeline.gate import GateReport
     from anon_pipeline.gate.great_expectations import SuiteResult
     from anon_pipeline.publish import Published
-    from anon_pipeline.publish.accounting.archive import VaultArchive
     from anon_pipeline.stages.history.memory import Memory
     from anon_pipeline.stages.private import Chain
 
@@ -187,7 +187,7 @@ def _make(
         asked.locations,
         partition=asked.partition,
         observe=progress,
-        archive=_archive(asked),
+        archive=archive_of(asked.policy, asked.locations),
         reported=reported,
         witness=witness,
     )
@@ -240,20 +240,3 @@ def _tell_dagster(
                 report_release(policy, asked.locations, partition, made, suite=suite)
     except AnonPipelineError as error:
         click.echo(f"warning: Dagster was not notified. {error}", err=True)
-
-
-def _archive(asked: Asked) -> VaultArchive | None:
-    """Return what keeps the memory of what was published, and warn if it is not encrypted."""
-    if asked.policy.record_key is None:
-        return None
-    from anon_pipeline.publish.accounting.archive import VaultArchive  # noqa: PLC0415
-    from anon_pipeline.vault.keys import keys_from  # noqa: PLC0415
-
-    if keys_from().current is None:
-        click.echo(
-            "warning: the vault is not encrypted: there is no key. The memory (record_key) holds original "
-            "values; only file permissions protect it. Set ANON_PIPELINE_VAULT_KEY, _KEY_FILE or "
-            "_KEY_COMMAND.",
-            err=True,
-        )
-    return VaultArchive(asked.policy, asked.locations)

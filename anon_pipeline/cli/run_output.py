@@ -13,9 +13,11 @@ from anon_pipeline.cli.shared import print_paths, print_report, print_warnings
 
 if TYPE_CHECKING:
     from anon_pipeline.base.errors import AnonPipelineError
+    from anon_pipeline.gate import GateReport
     from anon_pipeline.policy import Policy
     from anon_pipeline.policy.locations import Locations
     from anon_pipeline.publish import Published
+    from anon_pipeline.publish.whole_chain import Release
 
 _FEWER = 0.5
 """Share of the previous release's records below which `run` asks whether the source is complete."""
@@ -86,6 +88,31 @@ def release_document(asked: Asked, written: Published) -> dict[str, Any]:
     }
 
 
+def rehearsal_document(asked: Asked, made: Release) -> dict[str, Any]:
+    """Return what `rehearse` says of a release that the gate has passed: no value, nobody has the file."""
+    from anon_pipeline.report.words import describe_rest  # noqa: PLC0415
+
+    frame, policy, hierarchies = made.frame, asked.policy, asked.locations.hierarchies
+    return {
+        "published": False,
+        "release": policy.name,
+        "partition": asked.partition,
+        "verdicts": _without_values(made.report),
+        "records": len(frame),
+        "left": describe_rest(policy, made.facts, frame, hierarchies=hierarchies),
+        "advice": [],
+    }
+
+
+def _without_values(report: GateReport) -> list[dict[str, Any]]:
+    """Return the verdicts on a table that nobody has."""
+    verdicts = (
+        {key: told for key, told in verdict.items() if key != "band"}
+        for verdict in report.to_json()["verdicts"]
+    )
+    return [verdict | {"value": None} for verdict in verdicts]
+
+
 def refusal_document(asked: Asked, refused: AnonPipelineError) -> dict[str, Any]:
     """Return what `run` says of a release that was refused: no value, since nobody else has the file."""
     from anon_pipeline.base.errors import GateRefused  # noqa: PLC0415
@@ -100,8 +127,7 @@ def refusal_document(asked: Asked, refused: AnonPipelineError) -> dict[str, Any]
     }
     if not isinstance(refused, GateRefused) or not isinstance(refused.report, GateReport):
         return said | {"error": str(refused)}
-    verdicts = [verdict | {"value": None} for verdict in refused.report.to_json()["verdicts"]]
-    return said | {"verdicts": verdicts, "advice": list(refused.advice)}
+    return said | {"verdicts": _without_values(refused.report), "advice": list(refused.advice)}
 
 
 def records_before(policy: Policy, locations: Locations, partition: str | None) -> int | None:

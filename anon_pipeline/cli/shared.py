@@ -185,7 +185,7 @@ def print_table(
     Console(width=None if terminal else width, markup=False, stderr=err).print(table)
 
 
-def print_report(
+def print_report(  # noqa: PLR0913 - who may see what of it
     report: GateReport,
     title: str,
     *,
@@ -193,6 +193,7 @@ def print_report(
     exact: bool = False,
     err: bool = False,
     policy: Policy | None = None,
+    published: bool = True,
 ) -> None:
     """Print a gate's verdicts as one table.
 
@@ -202,13 +203,14 @@ def print_report(
             released file, and the bands that the manifest publishes.
         err: whether to print on standard error.
         policy: whose limits they are, to say where only a part of one can be judged.
+        published: whether others have the file, if the gate has passed it: otherwise no value is public.
     """
     from anon_pipeline.limits.table import demanded_by, outcome_of  # noqa: PLC0415
 
-    rows = []
+    rows, is_out = [], report.passed and published
     for v in report.verdicts:
-        value = v.value_seen(at_hand=at_hand) if at_hand or report.passed else None
-        band = v.band if report.passed else None  # a band is public once the release is
+        value = v.value_seen(at_hand=at_hand) if at_hand or is_out else None
+        band = v.band if is_out else None  # a band is public once the release is
         shown = v.measured if exact else (band or "") if value is None else f"{value:.6g}"
         ended = outcome_of(v)
         rows.append((v.limit, shown, demanded_by(v, policy), f"{ended}: {v.reason}" if v.reason else ended))

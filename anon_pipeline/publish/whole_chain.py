@@ -7,41 +7,37 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import pandas as pd
 
-from anon_pipeline.base.errors import GateRefused, PolicyError, private_stage
+from anon_pipeline.base.errors import PolicyError, private_stage
 from anon_pipeline.base.observer import Observer, Progress, Step, ignore, observer_of
-from anon_pipeline.evidence.identifying_columns import identifying_columns, utc_today
 from anon_pipeline.gate import GateReport, evaluate
 from anon_pipeline.perturb.entropy import Entropy, system_entropy
 from anon_pipeline.policy.contradictions import refuse_contradictions
-from anon_pipeline.policy.defaults_files import refuse_below_defaults
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.source import placeless
 from anon_pipeline.publish import Published, publish
-from anon_pipeline.publish.accounting.booking import Booking, booking
+from anon_pipeline.publish.accounting.booking import booking
 from anon_pipeline.publish.draws.draw_keys import draws_of
 from anon_pipeline.publish.draws.drawing import Opening
-from anon_pipeline.publish.draws.pre_draw_checks import refuse_before_drawing
 from anon_pipeline.publish.draws.preconditions import refuse_what_cannot_be_published
+from anon_pipeline.publish.early_refusals import before_noise, read_memory, refuse_early
 from anon_pipeline.publish.judgment import refuse_unless_passed
 from anon_pipeline.publish.measurements import measured_of
 from anon_pipeline.report import Exact, internal_report, release_html
 from anon_pipeline.sources import read_source
 from anon_pipeline.sources.population import Population, read_population
-from anon_pipeline.stages.contracts.stages import broken_contract, deidentified_contract
 from anon_pipeline.stages.deidentify import hashing_key
 from anon_pipeline.stages.facts.records import Facts
-from anon_pipeline.stages.history.archive import Archive, refuse_unless_archived
+from anon_pipeline.stages.history.archive import Archive
 from anon_pipeline.stages.history.memory import Memory, Past, remember
 from anon_pipeline.stages.lineage import Descent, Where
 from anon_pipeline.stages.persons import memory_key
 from anon_pipeline.stages.pipeline import run
-from anon_pipeline.stages.private import Chain, Means, Staged
+from anon_pipeline.stages.private import Chain, Means
 from anon_pipeline.tuning.advise import with_advice
 
 __all__ = ["Release", "anonymize", "make_release"]
@@ -142,7 +138,7 @@ def anonymize(
     with private_stage("population"):
         population = read_population(policy, folder=folder, hierarchies=folder)
     means = Means(folder, key, entropy or system_entropy(), memory=known)
-    chain = run(policy, frame, means, **_before_noise(policy, folder))
+    chain = run(policy, frame, means, **before_noise(policy, folder))
     with private_stage("gate"):
         report = _judge(policy, chain, folder, memory=memory, population=population)
         if memory is not None and report.passed:
@@ -202,7 +198,7 @@ def make_release(  # noqa: PLR0913 - two are deprecated
     """
     if told is not None or searching is not None:
         observe = observer_of(told, searching)
-    _refuse_early(policy, locations, partition, archive)
+    refuse_early(policy, locations, partition, archive)
     with private_stage("ledger"):
         booked = booking(policy, locations, partition=partition)
     draws = draws_of(policy, locations, partition)
@@ -214,13 +210,13 @@ def make_release(  # noqa: PLR0913 - two are deprecated
     observe(Step("source"))
     with private_stage("source"):
         frame = read_source(policy, folder=locations.sources, partition=partition)
-    memory = None if archive is None else _read_memory(archive, booked, partition)
+    memory = None if archive is None else read_memory(archive, booked, partition)
     where, entropy = Where(None, policy.name, partition), system_entropy()
     means = Means(
         locations.hierarchies, key, entropy, opens=opened, memory=memory, observe=observe, where=where
     )
     with opened.fail_on_error():
-        chain: Chain = run(policy, frame, means, **_before_noise(policy, locations.hierarchies))
+        chain: Chain = run(policy, frame, means, **before_noise(policy, locations.hierarchies))
         observe(Step("gate"))
         if witness is not None:
             witness(chain, memory)
@@ -242,18 +238,6 @@ def make_release(  # noqa: PLR0913 - two are deprecated
     return written
 
 
-def _refuse_early(
-    policy: Policy, locations: Locations, partition: str | None, archive: Archive | None
-) -> None:
-    """Refuse what a policy and its project alone rule out, before anything is read."""
-    refuse_contradictions(policy)
-    if locations.project is not None:  # whatever folder the policy was read from
-        refuse_below_defaults(policy, locations.project)
-    refuse_unless_archived(policy, archive)
-    locations.confine(policy, partition)
-    locations.release(policy, partition)
-
-
 def _internal_page(policy: Policy, written: Published, chain: Chain, *, hierarchies: Path) -> bytes:
     """Return the internal report of a release that was just published."""
     released, originals = chain.suppressed.frame, chain.k_anonymized.frame
@@ -261,43 +245,3 @@ def _internal_page(policy: Policy, written: Published, chain: Chain, *, hierarch
     return internal_report(
         policy, written.manifest, released, originals, hierarchies=hierarchies, exact=exact
     )
-
-
-def _before_noise(policy: Policy, hierarchies: Path) -> dict[str, Callable[[Staged], None]]:
-    """Return what `run` asks before any noise is drawn: what the gate would refuse, whatever the noise."""
-    return {
-        "without_identifiers": partial(_refuse_identifiers, policy, hierarchies),
-        "worth_drawing": partial(refuse_before_drawing, policy),
-    }
-
-
-def _refuse_identifiers(policy: Policy, hierarchies: Path, deidentified: Staged) -> None:
-    """Refuse a table in which identifiers are left, before its noise is drawn and its ε is spent.
-
-    The gate would refuse the release for the same reason. In Dagster this is the check of `deidentified`.
-
-    Raises:
-        GateRefused: naming columns, kinds of identifiers and counts.
-    """
-    with private_stage("deidentified"):
-        problems = broken_contract(deidentified.frame, deidentified_contract(policy, hierarchies))
-        if not problems:
-            known = deidentified.facts["deidentified"]
-            problems = identifying_columns(
-                deidentified.frame,
-                policy,
-                today=utc_today(),
-                following=known["following"],
-                holding=known["holding"],
-            )
-    if problems:
-        lines = "\n".join(f"deidentified: {problem}" for problem in problems)
-        raise GateRefused(f"{lines}\nNo noise was drawn, and no ε was spent.")
-
-
-def _read_memory(archive: Archive, booked: Booking, partition: str | None) -> Memory:
-    """Return what was published before, as the ledger counts it."""
-    with private_stage("memory"), archive.alone():
-        memory = archive.read(partition)
-    with private_stage("ledger"):
-        return booked.only_booked(memory)

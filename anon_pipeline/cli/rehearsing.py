@@ -1,0 +1,75 @@
+"""The command that makes a release, judges it and throws it away: `rehearse`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from anon_pipeline.cli.options import (
+    archive_of,
+    check_partition,
+    json_option,
+    locations_of,
+    partition_option,
+    policy_argument,
+    source_options,
+)
+from anon_pipeline.cli.run_output import Asked, refusal_document, rehearsal_document
+from anon_pipeline.cli.shared import PRIVATE, Progress, echo_json, print_report, print_warnings, shows_values
+
+if TYPE_CHECKING:
+    from anon_pipeline.publish.whole_chain import Release
+
+
+@click.command()
+@policy_argument
+@partition_option
+@json_option
+@source_options
+@click.pass_context
+def rehearse(ctx: click.Context, /, policy_file: Path, **options: Any) -> None:
+    """Make the release of POLICY, judge it, and throw it away.
+
+    Says what `run` would say: what refuses the release, what it warns of, what is left. Nothing is published
+    and no ε is spent. What is drawn for the release itself is another draw, so a limit near its bound may be
+    judged otherwise then.
+
+    What is printed depends on the originals and on noise that no ledger counts: it is for the curator.
+    """
+    from anon_pipeline.base.errors import GateRefused  # noqa: PLC0415
+    from anon_pipeline.gate import GateReport  # noqa: PLC0415
+    from anon_pipeline.policy import load_policy  # noqa: PLC0415
+    from anon_pipeline.publish.rehearsal import rehearse as make_and_judge  # noqa: PLC0415
+
+    policy = load_policy(policy_file)
+    check_partition(policy, options["partition"])
+    locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
+    asked, archive = Asked(policy, locations, options["partition"]), archive_of(policy, locations)
+    try:
+        with Progress() as progress:
+            made = make_and_judge(
+                policy, locations, partition=asked.partition, observe=progress, archive=archive
+            )
+    except GateRefused as refused:
+        if options["as_json"] and isinstance(refused.report, GateReport):
+            echo_json(refusal_document(asked, refused))
+            ctx.exit(refused.exit_code)
+        raise
+    if options["as_json"]:
+        echo_json(rehearsal_document(asked, made))
+    else:
+        _print(asked, made, exact=shows_values(ctx))
+    click.echo(PRIVATE, err=True)
+
+
+def _print(asked: Asked, made: Release, *, exact: bool) -> None:
+    """Print verdicts, warnings and what is left; no measured value, since nobody has the file."""
+    policy = asked.policy
+    print_report(made.report, f"Rehearsal of {policy.name}", exact=exact, policy=policy, published=False)
+    print_warnings(made.report, policy)
+    click.echo("What would be left:")
+    for line in rehearsal_document(asked, made)["left"]:
+        click.echo(f"  {line}")
+    click.echo("Nothing was published, and no ε was spent. To publish: anon-pipeline run POLICY")

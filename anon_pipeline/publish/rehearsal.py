@@ -1,0 +1,77 @@
+"""A release that is made and judged as it would be published, and thrown away.
+
+Nothing is published, written to the vault or booked: another draw is made for the release itself, so what was
+drawn here is in nobody's hands.
+"""
+
+from __future__ import annotations
+
+from anon_pipeline.base.errors import private_stage
+from anon_pipeline.base.observer import Observer, Step, ignore
+from anon_pipeline.gate import evaluate
+from anon_pipeline.perturb.entropy import system_entropy
+from anon_pipeline.policy.locations import Locations
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.publish.accounting.booking import booking
+from anon_pipeline.publish.early_refusals import before_noise, read_memory, refuse_early
+from anon_pipeline.publish.judgment import refuse_unless_passed
+from anon_pipeline.publish.whole_chain import Release
+from anon_pipeline.sources import read_source
+from anon_pipeline.sources.population import read_population
+from anon_pipeline.stages.deidentify import hashing_key
+from anon_pipeline.stages.history.archive import Archive
+from anon_pipeline.stages.lineage import Descent, Where
+from anon_pipeline.stages.pipeline import run
+from anon_pipeline.stages.private import Means
+from anon_pipeline.tuning.advise import with_advice
+
+
+def rehearse(
+    policy: Policy,
+    locations: Locations,
+    *,
+    partition: str | None = None,
+    observe: Observer = ignore,
+    archive: Archive | None = None,
+) -> Release:
+    """Read the policy's source, run all stages in memory, judge what comes out.
+
+    Args:
+        observe: called when a stage begins, and now and then with how far a search is.
+        archive: see `make_release`; it is read alone.
+    Returns:
+        The release, which the gate has passed, perhaps with warnings. It must not be given away: its noise is
+        booked nowhere.
+    Raises:
+        InputError, InfeasibleError, PolicyError: as `make_release`; a budget is not asked.
+        GateRefused: the gate refuses it; its ``advice`` says what to change in the policy.
+    """
+    refuse_early(policy, locations, partition, archive)
+    with private_stage("ledger"):
+        booked = booking(policy, locations, partition=partition)
+    with private_stage("key"):
+        key = hashing_key(policy, folder=locations.sources)
+    observe(Step("source"))
+    with private_stage("source"):
+        frame = read_source(policy, folder=locations.sources, partition=partition)
+    memory = None if archive is None else read_memory(archive, booked, partition)
+    where, hierarchies = Where(None, policy.name, partition), locations.hierarchies
+    means = Means(hierarchies, key, system_entropy(), memory=memory, observe=observe, where=where)
+    chain = run(policy, frame, means, **before_noise(policy, hierarchies))
+    observe(Step("gate"))
+    released = chain.suppressed
+    with private_stage("gate"):
+        report = evaluate(
+            released.frame,
+            policy,
+            released.facts,
+            originals=chain.k_anonymized.frame,
+            hierarchies=hierarchies,
+            memory=memory,
+            population=read_population(policy, folder=locations.sources, hierarchies=hierarchies),
+            descent=Descent(released.frame, released.lineage, where),
+            in_ledger=booked.in_ledger(None),
+        )
+    with with_advice(policy, locations, partition=partition, observe=observe):
+        refuse_unless_passed(report)
+    return Release(released.frame[policy.released], report, released.facts, memory, policy, hierarchies)

@@ -1,0 +1,48 @@
+"""`rehearse`: what `run` would say, and nothing is published."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from jsonschema import validate
+
+from anon_pipeline import Policy
+from anon_pipeline.cli.documents import schema_of
+from tests.cli.projects import Folder, write_policy
+
+Folders = Callable[..., Folder]
+
+
+def test_a_rehearsal_in_words_and_as_json(folder: Folders) -> None:
+    made = folder()
+    said = made.call("rehearse", "policy.yaml")
+    assert said.code == 0
+    assert "Nothing was published, and no ε was spent." in said.out
+    assert "What would be left:" in said.out
+    assert "for the curator" in said.err
+    done = made.call("rehearse", "policy.yaml", "--json")
+    document = json.loads(done.out)
+    validate(document, schema_of("rehearse"))
+    assert document["published"] is False
+    assert document["records"] > 0
+    assert {verdict["value"] for verdict in document["verdicts"]} == {None}
+    assert not any("band" in verdict for verdict in document["verdicts"])
+    assert not (made.path / "out").exists()
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_refusal_has_the_code_of_run(
+    folder: Folders, small_policy: Callable[..., Policy], as_json: bool
+) -> None:
+    made = folder()
+    write_policy(made.path / "policy.yaml", small_policy(gate={"linking_risk": 0.0}))
+    done = made.call("rehearse", "policy.yaml", *(["--json"] if as_json else []))
+    assert done.code == 1
+    if as_json:
+        document = json.loads(done.out)
+        validate(document, schema_of("rehearse"))
+        assert document["advice"]
+    else:
+        assert "refused by linking_risk" in done.err
