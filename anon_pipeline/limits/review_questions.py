@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from anon_pipeline.limits.accepted_risks import accepted_risks
 from anon_pipeline.limits.table import demands
 from anon_pipeline.policy.fields import LEFT_OUT
+from anon_pipeline.policy.hierarchies import hierarchy_kind
 from anon_pipeline.policy.model import Policy
 
 REVIEW = "reviewed"
@@ -29,10 +30,15 @@ def treatments(policy: Policy) -> Iterator[tuple[str, list[str]]]:
 
 
 def review_questions(policy: Policy) -> Iterator[str]:
-    """Yield the questions, each to be answered with yes or no; a no means that the policy must change."""
-    yield from _of_exact_columns(policy)
-    yield from _of_protected_columns(policy)
+    """Yield the questions, each to be answered with yes or no; a no means that the policy must change.
+
+    They are about ten, as many as a careful reader answers. Behind each is a mistake that no limit sees.
+    """
     yield from _of_people(policy)
+    yield from _of_protected_columns(policy)
+    yield from _of_exact_columns(policy)
+    yield from _of_values(policy)
+    yield from _of_other_releases(policy)
     yield from _of_use(policy)
 
 
@@ -68,39 +74,26 @@ def risks_of_author(policy: Policy) -> Mapping[str, str]:
     return {key: said for key, said in accepted_risks(policy).items() if key != REVIEW}
 
 
-def _of_exact_columns(policy: Policy) -> Iterator[str]:
-    if policy.insensitive:
-        names = f"Insensitive ({_join(policy.insensitive)})"
-        yield f"{names}: Is it impossible to recognize anybody by these values?"
-        yield f"{names}: Is none of these values a secret, and does no secret follow from them?"
-    if policy.sensitive:
-        names = f"Sensitive ({_join(policy.sensitive)})"
-        yield (
-            f"{names}: Is this unknown to everybody who could look for a person, also to employers, doctors, "
-            "schools and neighbors?"
-        )
-        yield f"{names}: Does each cell hold one secret, which no other column repeats or completes?"
-        yield f"{names}: Is each value a secret of its own, unlike several codes of one illness?"
-        yield f'{names}: Does an empty cell, or a word like "unknown", give nothing away?'
-        yield (
-            f"{names}: Can nobody infer the value of a person from the values of others, such as of the same "
-            "household, family or team?"
-        )
-    if orders := _orders(policy):
-        yield f"{_join(orders)}: Are values that are near in the order above also alike for people?"
+def _of_people(policy: Policy) -> Iterator[str]:
+    if policy.person is not None:
+        yield f"{policy.person}: Does every person have one value there, the same in all of their records?"
+    elif policy.record_key is None:
+        yield "Does everybody have at most one record in this table?"
+    yield "Is it no secret that a person is in this table?"
 
 
 def _of_protected_columns(policy: Policy) -> Iterator[str]:
     yield (
-        f"Generalized or with noise ({_join([*policy.generalized, *policy.noisy]) or 'none'}): Are these all "
-        "columns by which a neighbor, a colleague, the press or a public register could recognize a person?"
+        f"Generalized or with noise ({_join([*policy.generalized, *policy.noisy]) or 'none'}): Of the "
+        "released columns, are these all that a neighbor, a colleague, the press or a public register could "
+        "know of a person?"
     )
     if policy.generalized:
-        names = f"Generalized ({_join(policy.generalized)})"
-        yield f"{names}: Is none of these columns itself a secret?"
+        yield f"Generalized ({_join(policy.generalized)}): Is none of these columns itself a secret?"
+    if named := _named_labels(policy):
         yield (
-            f"{names}: Have you read the labels of the hierarchies, also those in files, and do they say "
-            "nothing about single people, and nothing about a group that nobody should know?"
+            f"Labels of {_join(named)}, also those in files: Can everybody read them without learning a "
+            "secret about a person or a group?"
         )
     if policy.categorical and policy.perturb is not None:
         yield (
@@ -109,57 +102,91 @@ def _of_protected_columns(policy: Policy) -> Iterator[str]:
         )
 
 
-def _of_people(policy: Policy) -> Iterator[str]:
-    if policy.person is not None:
-        yield f"{policy.person}: Does every person have one value there, the same in all of their records?"
-    elif policy.record_key is None:
-        yield "Does everybody have at most one record in this table?"
-    yield (
-        f"Do all releases about these people have the same dataset ({policy.dataset or policy.name}), so "
-        "that the ledger adds up what they cost?"
-    )
-    if policy.noisy and policy.budget is None:
-        yield "No budget limits the sum of ε. Is it certain that these people are not released again?"
-    yield (
-        "If people are in several releases, of this table as it grows or of others: are so many added or "
-        "changed each time that a comparison of two releases shows nobody's values?"
-    )
-    yield "Is it harmless if somebody finds out that a person is in this table at all?"
+def _of_exact_columns(policy: Policy) -> Iterator[str]:
+    if policy.insensitive:
+        names = f"Insensitive ({_join(policy.insensitive)})"
+        yield f"{names}: Is it impossible to recognize anybody by these values?"
+        yield f"{names}: Is none of these values a secret, and does no secret follow from them?"
+    if policy.sensitive:
+        names = f"Sensitive ({_join(policy.sensitive)})"
+        yield f"{names}: Is it impossible to work out these values from other columns, released or known?"
+        yield (
+            f"{names}: Do all values mean different things, so that no two are the same illness, or the same "
+            "bad news, in other words?"
+        )
+        yield (
+            f"{names}: Does each person have a value of their own, not one that a household, a family or a "
+            "team shares?"
+        )
+        yield from _of_limits(policy)
 
 
-def _of_use(policy: Policy) -> Iterator[str]:
-    purpose = None if policy.responsible is None else policy.responsible.purpose
-    said = "its purpose" if purpose is None else f"its purpose ({purpose})"
-    yield (
-        f"Have you read what is left, at the end of a run, and is it enough for {said}, with every group "
-        "that matters?"
-    )
-    yield from _of_records_left_out(policy)
-    yield "Do the limits of the gate fit the harm that a disclosure would do to the people in this table?"
+def _of_limits(policy: Policy) -> Iterator[str]:
+    free = [name for name in policy.sensitive if name not in policy.gate.t_closeness]
+    if free:
+        yield (
+            f"{_join(free)}: No t_closeness is set, so nearly everybody in a class may have the same value. "
+            "Is that harmless?"
+        )
+    if orders := _orders(policy):
+        yield (
+            f"{_join(orders)}: Does the order above go from less to more of the same thing, not by the "
+            "alphabet or a code?"
+        )
 
 
-def _of_records_left_out(policy: Policy) -> Iterator[str]:
-    left = [name for name, column in policy.columns.items() if getattr(column, "missing", None) == LEFT_OUT]
-    if left:
-        yield f"Records without a value in {_join(left)} are left out. Do the others still stand for all?"
+def _of_values(policy: Policy) -> Iterator[str]:
     if texts := _missing_texts(policy):
         said = _join(map(repr, texts))
         yield f"Texts that count as missing ({said}): Is none of them an answer or a value?"
-    if policy.clean is not None:
-        yield "Cleaning changes values. Are the results still right?"
     if bounds := _bounds(policy):
         yield (
             f"Bounds ({_join(bounds)}): They are published. Do they come from general knowledge, and not "
             "from the values in this table?"
         )
+
+
+def _of_other_releases(policy: Policy) -> Iterator[str]:
+    yield (
+        "Other releases about these people, also by colleagues: Are there none, or do all have the dataset "
+        f"{policy.dataset or policy.name}, and mostly new people or new values?"
+    )
+    if policy.noisy and policy.budget is None:
+        yield (
+            "No budget limits the sum of ε. Have these people not been released with noise before, and will "
+            "they not be again?"
+        )
+
+
+def _of_use(policy: Policy) -> Iterator[str]:
+    purpose = None if policy.responsible is None else policy.responsible.purpose
+    said = "the purpose" if purpose is None else f"the purpose ({purpose})"
+    yield f'"What is left", at the end of a run: Is each column that {said} needs still useful?'
+    left = [name for name, column in policy.columns.items() if getattr(column, "missing", None) == LEFT_OUT]
+    reasons = [f"those without a value in {_join(left)}"] if left else []
     if policy.rows_per_person is not None:
-        yield f"At most {policy.rows_per_person} records of a person are kept. Are the results still right?"
+        reasons.append(f"those beyond {policy.rows_per_person} of a person")
+    also = f" (among them {' and '.join(reasons)})" if reasons else ""
+    yield f"Records that are left out{also}: Does each group that matters still have enough records?"
+    yield (
+        "Limits of the gate: Is the harm small enough, if a reader finds people, or becomes sure of a value, "
+        "as often as they allow?"
+    )
 
 
 def _bounds(policy: Policy) -> dict[str, tuple[float, float]]:
     """Return the bounds of columns with noise: of what is released, else of what noise is added to."""
     found = {name: column.output_bounds or column.input_bounds for name, column in policy.perturbed.items()}
     return {name: pair for name, pair in found.items() if pair is not None}
+
+
+def _named_labels(policy: Policy) -> list[str]:
+    """Return the generalized columns whose labels somebody has written, and no rule computes."""
+    return [
+        name
+        for name, column in policy.generalized.items()
+        if column.hierarchy is not None and not hierarchy_kind(column.hierarchy).computed
+    ]
 
 
 def _orders(policy: Policy) -> dict[str, str]:

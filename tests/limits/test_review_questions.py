@@ -16,6 +16,7 @@ from anon_pipeline.publish.whole_chain import anonymize
 from tests.reviewed_policies import BY_MISSING_REVIEW
 
 Small = Callable[..., Policy]
+TREE = {"Irish": ["Cork", "Dublin", "Galway"]}
 
 
 @pytest.fixture
@@ -69,9 +70,10 @@ def test_what_values_mean_is_shown_and_asked(small_policy: Small) -> None:
     assert "texts that count as a missing value: '?', 'NA', '0'" in shown
     assert any("'?', 'NA', '0'): Is none of them an answer" in one for one in asked)
     assert any(one.startswith("Bounds (height): They are published") for one in asked)
-    assert any(one.startswith("illness: Are values that are near in the order") for one in asked)
-    assert any("same household" in one for one in asked)
-    assert any("a comparison of two releases" in one for one in asked)
+    assert any(one.startswith("illness: Does the order above go from less to more") for one in asked)
+    assert any("a household, a family or a team shares" in one for one in asked)
+    assert any(one.startswith("Other releases about these people") for one in asked)
+    assert any(one.startswith("illness: No t_closeness is set") for one in asked)
     assert "illness: no limit on how likely one value becomes in a class (t_closeness)" in shown
 
 
@@ -95,15 +97,22 @@ def test_questions_name_the_columns_they_are_about(small_policy: Small) -> None:
 def test_what_is_asked_depends_on_what_the_policy_does(small_policy: Small) -> None:
     changed = small_policy(
         budget={"epsilon": 9},
-        clean={"strip": True},
-        columns={
-            "height": {"missing": "suppress"},
-        },
+        columns={"height": {"missing": "suppress"}},
     )
     asked = [*review_questions(changed)]
-    assert any(one.startswith("Records without a value in height are left out") for one in asked)
-    assert any(one.startswith("Cleaning changes values") for one in asked)
+    left = "Records that are left out (among them those without a value in height)"
+    assert any(one.startswith(left) for one in asked)
     assert not any("No budget" in one for one in asked)
+
+
+def test_labels_are_asked_about_where_somebody_has_written_them(small_policy: Small) -> None:
+    assert not any(one.startswith("Labels of") for one in review_questions(small_policy()))
+    policy = small_policy(columns={"city": {"hierarchy": {"suppress": None, "tree": TREE}}})
+    assert any(one.startswith("Labels of city, also those in files") for one in review_questions(policy))
+
+
+def test_a_careful_reader_can_answer_all_of_them(small_policy: Small) -> None:
+    assert len([*review_questions(small_policy())]) <= 15
 
 
 def test_protections_are_the_bounds_of_the_gate(small_policy: Small) -> None:
