@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from anon_pipeline import GateRefused, Locations, PolicyError, make_release
+from anon_pipeline import GateRefused, InputError, Locations, make_release
 from anon_pipeline.gate import Status
 from anon_pipeline.ledger import ledger_at
 from anon_pipeline.policy import Policy
@@ -76,5 +76,5 @@ def test_the_memory_is_read_and_stays_as_it_was(
     made = rehearse(policy, folders, archive=archive)
     assert limits(made.report) == limits(published.report)
     assert memory.read_bytes() == before
-    with pytest.raises(PolicyError, match=r"record_key"):
+    with pytest.raises(InputError, match="record_key"):
         rehearse(policy, folders)
