@@ -19,6 +19,7 @@ from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
 from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.encode.categories import category_noises
 from anon_pipeline.encode.grids import epsilon_shares, noises
+from anon_pipeline.hierarchy.levels import TOP
 from anon_pipeline.perturb.category_law import keep_probabilities, percent_down
 from anon_pipeline.perturb.mechanisms import Noise, scales, sensitivities
 from anon_pipeline.policy.hierarchies import hierarchy_kind
@@ -45,10 +46,21 @@ def describe_rest(policy: Policy, facts: Facts, frame: pd.DataFrame, *, hierarch
     lines = [share_in_words(facts, len(frame), rows=policy.rows)]
     silent = silent_columns(policy, frame)
     for name, words in columns_in_words(policy, facts, hierarchies=hierarchies):
-        lines.append(f"{name}: {words if name not in silent else words.replace(_UNCHANGED, _ONE_VALUE, 1)}")
+        said = words if name not in silent else words.replace(_UNCHANGED, _ONE_VALUE, 1)
+        lines.append(f"{name}: {said}{_hidden_in_some(frame[name])}")
     if silent:
         lines.append(f"says nothing, one value in every record: {', '.join(silent)}")
     return lines
+
+
+def _hidden_in_some(column: pd.Series) -> str:
+    """Say in which share of the records a released column is hidden, if in some of them; else nothing.
+
+    >>> _hidden_in_some(pd.Series(["*", "10", "*", "*"])), _hidden_in_some(pd.Series(["*", "*"]))
+    (' (hidden in 75 % of the records)', '')
+    """
+    hidden = float((column.astype(object) == TOP).mean()) if len(column) else 0.0
+    return f" ({_HIDDEN} in {100 * hidden:.3g} % of the records)" if 0 < hidden < 1 else ""
 
 
 def share_in_words(facts: Facts, released: int, *, rows: int = 1) -> str:

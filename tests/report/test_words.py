@@ -88,6 +88,19 @@ def test_noise_has_its_scale_only_where_bounds_are_declared(small_policy: Small)
     assert "ε = 1," in said["height"]
 
 
+def test_a_column_that_is_hidden_in_some_records_says_in_how_many(
+    small_policy: Small, small_people: Callable[..., pd.DataFrame]
+) -> None:
+    release = anonymize(small_policy(), small_people())
+    frame = release.frame
+    frame.loc[frame.index[: len(frame) // 2], "city"] = "*"
+    said = describe_rest(small_policy(), release.facts, frame, hierarchies=Path())
+    share = 100 * (len(frame) // 2) / len(frame)
+    assert any(
+        line.startswith("city: ") and f"(hidden in {share:.3g} % of the records)" in line for line in said
+    )
+
+
 def test_a_whole_release_is_described_without_its_originals(
     small_policy: Small, small_people: Callable[..., pd.DataFrame]
 ) -> None:
