@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -12,12 +13,14 @@ from numpy.typing import NDArray
 from anon_pipeline.base.order import different_values
 from anon_pipeline.base.values import to_texts
 from anon_pipeline.base.word_forms import plain_word
+from anon_pipeline.evidence.coarse_values import code_groups, end_marks
 from anon_pipeline.evidence.evidence import Evidence, Originals, value_classes
 from anon_pipeline.evidence.measures import require_originals
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.attributes import count_open_classes
 from anon_pipeline.risk.certainty import Ranked, likelier_share, telling_classes
 from anon_pipeline.risk.people import count_people
+from anon_pipeline.risk.surplus import marked_surplus, surplus_share
 
 MOST = 0.9
 """Share of a class with one value from which on a guess is nearly certain."""
@@ -37,6 +40,21 @@ NEAR = 0.05
 """How far apart numbers are nearly equal: as a share of the distance between the table's quartiles."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadColumn:
+    """A column as limits on classes read it.
+
+    ranked: what is equal, and nearly equal.
+    numbers: (n,) NaN for a missing one; None of words.
+    codes: (n,) into ``texts``, the different texts of a column of words; −1 for a missing one.
+    """
+
+    ranked: Ranked
+    numbers: NDArray[np.float64] | None = field(default=None, repr=False)
+    codes: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64), repr=False)
+    texts: Sequence[str] = field(default=(), repr=False)
+
+
 def rank_values(series: pd.Series) -> Ranked:
     """Rank the values of a column; a missing one is a value, and spellings of one word are one.
 
@@ -44,16 +62,23 @@ def rank_values(series: pd.Series) -> Ranked:
         series: (n,) values. Numbers are nearly the same up to `NEAR`, also those that are written as texts;
             other texts and days if they are equal.
     """
+    return read_column(series).ranked
+
+
+def read_column(series: pd.Series) -> ReadColumn:
+    """Read a column as numbers or as words, see `rank_values`."""
     if pd.api.types.is_numeric_dtype(series) and not pd.api.types.is_bool_dtype(series):
-        return _rank_numbers(series.to_numpy(np.float64, na_value=np.nan))
+        numbers = series.to_numpy(np.float64, na_value=np.nan)
+        return ReadColumn(_rank_numbers(numbers), numbers)
     codes, texts = pd.factorize(to_texts(series), use_na_sentinel=True)
-    numbers = _quantities(texts)
-    if numbers is not None:
-        return _rank_numbers(np.append(numbers, np.nan)[codes])
+    quantities = _quantities(texts)
+    if quantities is not None:
+        numbers = np.append(quantities, np.nan)[codes]
+        return ReadColumn(_rank_numbers(numbers), numbers)
     words = pd.factorize(np.array([plain_word(text) for text in texts], dtype=object))[0]
     missing = int(words.max(initial=-1)) + 1
     ranks = np.append(words, missing)[codes].astype(np.int64)
-    return Ranked(ranks, np.arange(1, missing + 2))
+    return ReadColumn(Ranked(ranks, np.arange(1, missing + 2)), None, codes.astype(np.int64), list(texts))
 
 
 def _rank_numbers(numbers: NDArray[np.float64]) -> Ranked:
@@ -97,13 +122,39 @@ def _different_numbers(numbers: NDArray[np.float64]) -> tuple[NDArray[np.float64
 def near_homogeneity(evidence: Evidence, name: str) -> float:
     """Return the share of the released records in classes where a column has nearly one value.
 
-    Of the people in such classes, of all in all classes, where these are counted.
+    Of the people in such classes, of all in all classes, where these are counted. Codes of one stem or block
+    are one value, too, and so are the largest numbers of the table, and the smallest ones; beyond chance,
+    see `coarse_homogeneity`.
 
     Args:
         name: of a released column.
     """
-    found = rank_values(evidence.released[name])
-    return _share(found, evidence.classes.labels, evidence.people, MOST)
+    column, labels = read_column(evidence.released[name]), evidence.classes.labels
+    exact = _share(column.ranked, labels, evidence.people, MOST)
+    return max(exact, coarse_homogeneity(column, labels, evidence.people))
+
+
+def coarse_homogeneity(
+    column: ReadColumn, labels: NDArray[np.integer], people: NDArray[np.integer] | None
+) -> float:
+    """Return the share of the records in classes with different values that are one secret, beyond chance.
+
+    Of numbers that are nearly all among the largest or among the smallest of the table, of codes that nearly
+    all have one stem, or are of one block of stems.
+
+    Args:
+        labels: (r,) class of each record, 0 … m−1.
+        people: (r,) whose record it is; None where records are counted.
+    Source:
+        [methods 8.4].
+    """
+    if column.numbers is not None:
+        marks = end_marks(column.ranked.ranks, missing=bool(np.isnan(column.numbers).any()))
+        return marked_surplus(marks, labels, most=MOST, gain=GAIN, people=people)
+    groupings = code_groups(column.codes, column.texts)
+    whole = np.zeros(len(labels), np.int64)
+    shares = [surplus_share(each, labels, whole, most=MOST, gain=GAIN, people=people) for each in groupings]
+    return max(shares, default=0.0)
 
 
 def hidden_homogeneity(evidence: Evidence, policy: Policy, name: str) -> float:

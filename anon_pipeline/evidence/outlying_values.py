@@ -1,16 +1,20 @@
-"""Released numbers so far beyond all others that who knows their rank finds their record."""
+"""Numbers and ends of ranges so far beyond all others that who knows their rank finds their record."""
 
 from __future__ import annotations
 
+import re
 from statistics import NormalDist
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from anon_pipeline.base.values import to_texts
 from anon_pipeline.evidence.evidence import Evidence
 
 _REACH = 3.0  # interquartile ranges beyond the quartiles: Tukey's outer fences
+_NUMBER = r"[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
+_RANGE = re.compile(rf"\[?(?P<low>{_NUMBER})(?:, (?P<high>{_NUMBER})\])?")
 _BY_CHANCE = 0.05  # normal numbers beyond a fence that are expected of a table of any size, at most
 
 
@@ -34,10 +38,65 @@ def outlying_values(evidence: Evidence, name: str, *, k: int) -> int:
     values, people = values[there], people[there]
     low, high = outer_fences(values)
     sides = ((values, values > high), (-values, values < low))
-    return sum(int(np.count_nonzero(_as_far_out(side[out], people[out]) < k)) for side, out in sides)
+    return sum(_count_few(side[out], people[out], k) for side, out in sides)
 
 
-def outer_fences(values: NDArray[np.float64]) -> tuple[float, float]:
+def outlying_ends(evidence: Evidence, name: str, *, k: int) -> int:
+    """Count the ends of ranges far beyond the others, which few records are known to reach.
+
+    A class releases the least and the greatest original of its records: at least one record has each, and
+    every other one lies between. The fences are those that the originals can have, at the farthest.
+
+    Args:
+        name: of a column with `[min, max]` of each class, or the number that all of the class have. What is
+            neither counts nothing.
+        k: fewer records (or people, where these are counted) reach the end, as far as the release tells.
+    """
+    first = np.zeros(len(evidence.classes.sizes), np.int64)
+    first[evidence.classes.labels[::-1]] = np.arange(len(evidence.released))[::-1]
+    ends = range_ends(evidence.released[name].iloc[first])
+    there = ~np.isnan(ends[:, 0])
+    (least, most), sizes = ends[there].T, evidence.class_sizes[there]
+    if not len(sizes):
+        return 0
+    low, high = outer_fences(np.repeat(least, sizes), np.repeat(most, sizes))
+    sides = ((least, most, high), (-most, -least, -low))
+    return sum(_count_few_ends(inner, outer, sizes, fence, k) for inner, outer, fence in sides)
+
+
+def range_ends(texts: pd.Series) -> NDArray[np.float64]:
+    """Read the ends of ranges of numbers, (n, 2); of a number, itself twice; NaN of any other text.
+
+    >>> range_ends(pd.Series(["[17, 19.5]", "20", "*", None])).tolist()
+    [[17.0, 19.5], [20.0, 20.0], [nan, nan], [nan, nan]]
+    """
+    found = np.full((len(texts), 2), np.nan)
+    for row, text in enumerate(to_texts(texts)):
+        read = None if pd.isna(text) else _RANGE.fullmatch(text)
+        if read is not None:
+            found[row] = float(read["low"]), float(read["high"] or read["low"])
+    return found
+
+
+def _count_few_ends(
+    inner: NDArray[np.float64],
+    outer: NDArray[np.float64],
+    sizes: NDArray[np.int64],
+    fence: float,
+    k: int,
+) -> int:
+    """Count the ends beyond a fence that fewer than k reach: one of a class, or all of it."""
+    sure = np.concatenate((outer, np.repeat(inner, sizes - 1)))
+    beyond = sure[sure > fence]
+    return _count_few(beyond, np.arange(len(beyond)), k)
+
+
+def _count_few(values: NDArray[np.float64], people: NDArray[np.int64], k: int) -> int:
+    """Count the values that fewer than k people have, or larger ones."""
+    return int(np.count_nonzero(_as_far_out(values, people) < k))
+
+
+def outer_fences(values: NDArray[np.float64], most: NDArray[np.float64] | None = None) -> tuple[float, float]:
     """Return the numbers beyond which a value is far out.
 
     They lie 3 interquartile ranges beyond the quartiles; in tables of more than some 40,000 records a little
@@ -48,14 +107,19 @@ def outer_fences(values: NDArray[np.float64]) -> tuple[float, float]:
 
     Args:
         values: (n,) of at least one record, none missing.
+        most: (n,) where only ranges are known: the greatest that each value may be, ``values`` being the
+            least. Quartiles and deciles are then as far apart as they may be.
     Source:
         Tukey (1977).
 
     >>> outer_fences(np.arange(101.0))
     (-128.0, 228.0)
     """
+    ends = values if most is None else np.concatenate((values, most))
     first, low, high, last = (float(one) for one in np.quantile(values, (0.1, 0.25, 0.75, 0.9)))
-    steps = np.diff(np.unique(values[(values >= first) & (values <= last)]))
+    if most is not None:
+        high, last = (float(one) for one in np.quantile(most, (0.75, 0.9)))
+    steps = np.diff(np.unique(ends[(ends >= first) & (ends <= last)]))
     if low == high:
         low, high = first, last
     width = high - low + (float(steps.min()) if len(steps) else 0.0)

@@ -17,7 +17,10 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.stages.facts.records import KAnonymizedFacts
 
 _ROUNDING = 1e-12  # of a share
-_DIVERSE = "set gate.l_diversity (kind: entropy) or gate.t_closeness of the column, or take a larger k."
+_DIVERSE = (
+    "set gate.l_diversity (kind: entropy) or gate.t_closeness of the column (of codes with distance: "
+    "hierarchical, of numbers ordered and 0.3 or less), or take a larger k."
+)
 _OTHER_ROLE = (
     "if it is a secret, give it the role sensitive and set gate.l_diversity, or drop it; else release it "
     "coarser, or take a larger k."
@@ -106,7 +109,8 @@ NEAR_HOMOGENEITY = Limit(
     "near_homogeneity",
     Words(
         "At most this share of the {counted} is in classes where nearly all records share one value of {} "
-        "(or nearly equal ones) that is rare outside the class.",
+        "(or nearly equal ones, codes that begin alike, or numbers of the table's highest or lowest fifth) "
+        "that is rare outside the class.",
         advice=_DIVERSE,
         advice_for=lambda policy, of: _DIVERSE if of in policy.sensitive else _OTHER_ROLE,
         question="inference",

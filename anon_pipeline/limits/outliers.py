@@ -5,12 +5,24 @@ Decision: docs/adr/0068-green-is-harder-to-reach-by-mistake.md.
 
 from __future__ import annotations
 
-from anon_pipeline.evidence.outlying_values import outlying_values
+from anon_pipeline.catalog.recoders import recoder_of
+from anon_pipeline.evidence.outlying_values import outlying_ends, outlying_values
 from anon_pipeline.evidence.unconfident_records import unconfident_records
 from anon_pipeline.limits import usual
-from anon_pipeline.limits.limit import Advised, Demanded, Limit
+from anon_pipeline.limits.case import Case
+from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit
 from anon_pipeline.limits.traits import Judged, Words
+from anon_pipeline.policy.hierarchies import hierarchy_kind
 from anon_pipeline.policy.model import Policy
+
+_BOUNDED = (
+    "set top or bottom of the column, by general knowledge and not by the data, so that many records share "
+    "the bound; or a larger round."
+)
+_LEVELED = (
+    "take a recoder that releases levels (ola) and set top or bottom of the column's intervals, by general "
+    "knowledge and not by the data: ranges end at the largest and the smallest number of a class."
+)
 
 
 def _without_confidence(policy: Policy) -> Demanded:
@@ -24,9 +36,26 @@ def _without_confidence(policy: Policy) -> Demanded:
     return {"": Advised(0)}
 
 
-def _sensitive_numbers(policy: Policy) -> Demanded:
-    """Advise on sensitive numbers; of insensitive ones `rare_values` already counts every rare value."""
-    return {name: Advised(0) for name in sorted({*policy.numeric} & policy.sensitive.keys())}
+def _numbers(policy: Policy) -> Demanded:
+    """Advise on sensitive numbers, and on quasi-identifiers that release ranges from the data.
+
+    Of insensitive numbers `rare_values` already counts every rare value.
+    """
+    names = {*policy.numeric} & policy.sensitive.keys()
+    return {name: Advised(0) for name in sorted(names | range_columns(policy))}
+
+
+def range_columns(policy: Policy) -> set[str]:
+    """Name the quasi-identifiers that release ranges of numbers from the data."""
+    if recoder_of(policy.anonymize.recoder).family.releases != "ranges":
+        return set()
+    return {name for name, column in policy.generalized.items() if hierarchy_kind(column.hierarchy).numbers}
+
+
+def _count_outlying(case: Case, demand: Demand) -> int:
+    """Count the released numbers, or ends of ranges, that are far beyond the others."""
+    measure = outlying_ends if demand.of in case.policy.generalized else outlying_values
+    return measure(case.evidence, demand.of, k=case.policy.gate_k)
 
 
 UNCONFIDENT_RECORDS = Limit(
@@ -54,17 +83,18 @@ UNCONFIDENT_RECORDS = Limit(
 OUTLYING = Limit(
     "outlying",
     Words(
-        "No record has a number of {} that is far beyond the others (more than 3 interquartile ranges beyond "
-        "the quartiles) and that fewer than {k} {counted} reach: an attacker who knows whose is the largest "
-        "or the smallest finds that record. Only advice.",
-        advice="set top or bottom of the column, by general knowledge and not by the data, so that many "
-        "records share the bound; or a larger round.",
+        "No record has a number of {}, and no range of it ends at one, that is far beyond the others (more "
+        "than 3 interquartile ranges beyond the quartiles) and that fewer than {k} {counted} reach, as far "
+        "as ranges show: an attacker who knows whose is the largest or the smallest finds that record, or "
+        "learns that number. Only advice.",
+        advice=_BOUNDED,
+        advice_for=lambda policy, of: _LEVELED if of in policy.generalized else _BOUNDED,
         question="singling out",
     ),
     Judged(
-        measure=lambda case, demand: outlying_values(case.evidence, demand.of, k=case.policy.gate_k),
+        measure=_count_outlying,
         people=True,
     ),
-    demanded=_sensitive_numbers,
+    demanded=_numbers,
     advisable=True,
 )

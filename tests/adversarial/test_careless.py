@@ -137,6 +137,7 @@ def with_what_tells_others(frame: pd.DataFrame) -> pd.DataFrame:
         group=[("blue" if i < 36 else "red", "green")[i % 2 if i >= 36 else 0] for i in range(n)],
         home=[None if i < 3 else ("own", "rented")[i % 2] for i in range(n)],
         **several_illnesses(frame["diagnosis"]),
+        **one_secret_in_many_values(n),
         total=pay + bonus,
     )
 
@@ -163,6 +164,25 @@ def several_illnesses(illnesses: pd.Series) -> dict[str, object]:
         "minor": others,
         "main": np.where(first & (one == 0), "hiv", illnesses),
         "second": np.where(first & (one == 1), "hiv", others),
+    }
+
+
+def one_secret_in_many_values(n: int) -> dict[str, object]:
+    """Return codes and savings: in the first four wards all have hiv, and are rich; and both in no order."""
+    random, first = np.random.default_rng(20), np.arange(n) < 120
+    hiv = ["B20.0", "B20.7", "B21.0", "B22.1", "B22.7", "B23.8", "B24.0", "B24.7"]
+    others = [
+        f"{stem}.{code}" for stem in ("E11", "I25", "J45", "K29", "M10", "N18") for code in (0, 1, 8, 9)
+    ]
+    icd = np.where(first, random.choice(hiv, n), random.choice(others, n))
+    savings = 10_000 * np.where(first, random.integers(50, 90, n), random.integers(0, 49, n))
+    return {
+        "icd": icd,
+        "plain_icd": [code.replace(".", "") for code in icd],
+        "savings": savings,
+        "debts": -savings,
+        "any_icd": random.permutation(icd),
+        "any_savings": random.permutation(savings),
     }
 
 

@@ -102,6 +102,31 @@ def test_people_are_counted(small_policy: Small) -> None:
     assert hidden_homogeneity(evidence(policy, frame), policy, "height") == 6 / 26
 
 
+def test_subcodes_and_the_largest_numbers_are_nearly_one_value(small_policy: Small) -> None:
+    """A class of twenty with eight codes of one illness and the largest incomes, and eight others.
+
+    By chance a class has eighteen of the twenty with less than one in 10^15.
+    """
+    random = np.random.default_rng(3)
+    hiv = [f"B2{i % 5}.{i % 8}" for i in range(20)]
+    others = [f"{letter}{i}.{j}" for letter in "EIJK" for i in range(10, 20) for j in range(2)] * 2
+    frame = pd.DataFrame(
+        {
+            RECORD: np.arange(180),
+            CLASS: np.arange(180) // 20,
+            "age": [f"[{20 * i}, {20 * i + 20})" for i in np.arange(180) // 20],
+            "city": ["*"] * 180,
+            "height": np.arange(180.0),
+            "income": [*range(900_000, 1_100_000, 10_000), *random.permutation(160) * 1000],
+            "illness": [*hiv, *random.permutation(others)],
+            "note": ["a", "b", "c", "d", "e", "f"] * 30,
+        }
+    )
+    found = evidence(small_policy(), frame)
+    shares = {name: near_homogeneity(found, name) for name in ("illness", "note", "income")}
+    assert shares == {"illness": pytest.approx(1 / 9), "note": 0.0, "income": pytest.approx(1 / 9)}
+
+
 def test_missing_numbers_are_near_no_other() -> None:
     found = rank_values(pd.Series([1.0, None, 2.0, None, 100.0]))
     assert found.ranks.tolist() == [0, 3, 1, 3, 2]

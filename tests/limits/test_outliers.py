@@ -44,6 +44,35 @@ def test_noise_without_confidence_and_sensitive_numbers_are_asked(small_policy: 
     assert [demand.advised for demand in advised] == [True, True]
 
 
+def test_ranges_from_the_data_are_asked_and_levels_and_means_are_not(small_policy: Small) -> None:
+    for recoder, more in (("mondrian", ["outlying.age"]), ("ola", []), ("mdav", [])):
+        anonymized = {"recoder": recoder, "suppression_limit": 0 if recoder == "mondrian" else 0.1}
+        policy = small_policy(anonymize=anonymized)
+        assert asked(policy) == [*more, "outlying.income"]  # a city has no numbers
+    policy = small_policy(anonymize={"recoder": "mondrian"})
+    assert "recoder that releases levels" in advice_on("outlying.age", policy)
+    assert "top or bottom of the column" in advice_on("outlying.income", policy)
+
+
+@pytest.mark.parametrize(("oldest", "status"), [(95, Status.PASSED), (740, Status.WARNED)])
+def test_the_end_of_a_range_that_one_person_has_warns(
+    small_people: People, oldest: int, status: Status
+) -> None:
+    people = small_people()[["age", "illness"]]
+    people.loc[0, "age"] = oldest
+    columns = {
+        "age": {"role": "generalize", "hierarchy": {"numbers": True}},
+        "illness": {"role": "sensitive"},
+    }
+    attributes = {"name": "a", "source": {"path": "a.csv"}, "columns": columns}
+    policy = Policy.model_validate(attributes | {"anonymize": {"k": 5, "recoder": "mondrian"}})
+    release = anonymize(policy, people)
+    verdict = found(release.report, "outlying.age")
+    assert (verdict.value, verdict.status) == (int(oldest == 740), status)
+    assert release.frame["age"].str.endswith(f" {oldest}]").any()
+    assert verdict.to_json()["value"] == verdict.value
+
+
 def test_a_low_confidence_is_asked(small_policy: Small) -> None:
     low = small_policy(suppress={"confidence": 0.98})
     assert asked(low) == ["outlying.income", "unconfident_records"]

@@ -13,7 +13,12 @@ from scipy.stats import hypergeom
 
 from anon_pipeline.risk import surplus
 from anon_pipeline.risk.certainty import COMMON, ODDS
-from anon_pipeline.risk.surplus import hypergeometric_tails, is_beyond_chance, surplus_share
+from anon_pipeline.risk.surplus import (
+    hypergeometric_tails,
+    is_beyond_chance,
+    marked_surplus,
+    surplus_share,
+)
 
 _ROWS = st.lists(
     st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0, 2), st.integers(0, 9)),
@@ -33,8 +38,13 @@ def needed(size: int, share: float, most: float, gain: float) -> float:
     return max(certain, math.ceil((odds * (size + 0.5) - 0.5) / (1 + odds) - 1e-9))
 
 
-def slow(rows: Sequence[tuple[int, int, int, int]], most: float, gain: float) -> float:
-    """Look at each group, with the chance of each value of its stratum; rows: value, group, stratum, who."""
+def slow(
+    rows: Sequence[tuple[int, int, int, int]], most: float, gain: float, *, without: int | None = None
+) -> float:
+    """Look at each group, with the chance of each value of its stratum; rows: value, group, stratum, who.
+
+    Nobody has anything in common by the value ``without``.
+    """
     everybody = {whose for *_, whose in rows}
     share = {value: len({row[3] for row in rows if row[0] == value}) / len(everybody) for value, *_ in rows}
     beyond = total = 0.0
@@ -43,7 +53,7 @@ def slow(rows: Sequence[tuple[int, int, int, int]], most: float, gain: float) ->
         stratum = [row for row in rows if row[2] == group[1]]
         size, whole = len({row[3] for row in inside}), len({row[3] for row in stratum})
         sure, chance = False, 0.0
-        for value in {row[0] for row in stratum}:
+        for value in {row[0] for row in stratum} - {without}:
             least = needed(size, share[value], most, gain)
             sure |= len({row[3] for row in inside if row[0] == value}) >= least
             owners = len({row[3] for row in stratum if row[0] == value})
@@ -182,3 +192,36 @@ def test_without_any_chance_all_that_is_certain_counts() -> None:
     assert is_beyond_chance(3.0, np.ones(3), np.zeros(3))
     assert not is_beyond_chance(0.0, np.ones(3), np.zeros(3))
     assert not is_beyond_chance(-1.0, np.ones(3), np.full(3, 0.5))
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    rows=st.lists(
+        st.tuples(st.sampled_from([0, 0, 1, 2]), st.integers(0, 4), st.integers(0, 9)),
+        min_size=1,
+        max_size=60,
+    ),
+    most=st.sampled_from([0.6, 0.9, 1.0]),
+    counted=st.booleans(),
+)
+def test_marks_are_values_of_which_one_is_none(
+    rows: list[tuple[int, int, int]], most: float, counted: bool
+) -> None:
+    marks, groups, people = np.array(rows).T
+    labels = np.unique(groups, return_inverse=True)[1]
+    people = people if counted else np.arange(len(rows))
+    alike = [(*map(int, row),) for row in zip(marks, labels, 0 * marks, people, strict=True)]
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(surplus, "is_beyond_chance", lambda beyond, *_: beyond > 0)
+        found = marked_surplus(marks, labels, most=most, gain=2, people=people if counted else None)
+    assert found == pytest.approx(max(slow(alike, most, 2, without=0), 0.0), abs=1e-9)
+
+
+def test_marks_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four of twenty are marked, all in one of five classes of four: by chance it is one of C(20, 4) ways."""
+    marks, labels = np.repeat([1, 0, 0, 0, 0], 4), np.arange(20) // 4
+    assert marked_surplus(marks, labels, most=0.9, gain=2) == 0  # one such table in 969
+    monkeypatch.setattr(surplus, "is_beyond_chance", lambda *_: True)
+    expected = (4 - 20 / math.comb(20, 4)) / 20
+    assert marked_surplus(marks, labels, most=0.9, gain=2) == pytest.approx(expected, rel=1e-12)
+    assert marked_surplus(marks * 0, labels, most=0.9, gain=2) == 0

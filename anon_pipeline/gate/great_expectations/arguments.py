@@ -43,9 +43,16 @@ else:
     Share = pydantic.confloat(ge=0, le=1)
 
 
-def document(columns: dict[str, Any], *, k: int = 2, **sections: Any) -> dict[str, Any]:
-    """Return the document of a policy with what every policy must have."""
-    needs = {"name": "batch", "source": {"path": "batch"}, "anonymize": {"k": k}}
+def document(
+    columns: dict[str, Any], *, k: int = 2, recoder: str | None = None, **sections: Any
+) -> dict[str, Any]:
+    """Return the document of a policy with what every policy must have.
+
+    Args:
+        recoder: None where it plays no part.
+    """
+    recoded = {"k": k} if recoder is None else {"k": k, "recoder": recoder}
+    needs = {"name": "batch", "source": {"path": "batch"}, "anonymize": recoded}
     return needs | {"columns": columns} | sections
 
 

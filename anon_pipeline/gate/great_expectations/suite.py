@@ -19,6 +19,7 @@ from anon_pipeline.gate.great_expectations.arguments import GENERALIZED, documen
 from anon_pipeline.gate.great_expectations.batch import POPULATION, RELEASED
 from anon_pipeline.gate.great_expectations.expectations import expectation_of
 from anon_pipeline.gate.great_expectations.failures import without_values
+from anon_pipeline.limits.outliers import range_columns
 from anon_pipeline.limits.table import demands
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.walks import without_paths
@@ -93,10 +94,12 @@ def suite_for(
 def policy_document(policy: Policy) -> dict[str, Any]:
     """Return what of a policy its limits are measured by, as JSON types: no path but those of hierarchies.
 
-    How a column was generalized plays no part. The population and the key are in no batch.
+    How a column was generalized plays no part, but for ranges of numbers. The population and the key are in
+    no batch.
     """
+    ranged = range_columns(policy)
     columns: dict[str, Any] = dict.fromkeys(policy.generalized, GENERALIZED)
-    for name in (*policy.noisy, *policy.unchanged):
+    for name in (*sorted(ranged), *policy.noisy, *policy.unchanged):
         columns[name] = without_paths(policy.columns[name], POPULATION)
     sections = _sections(suppress=policy.suppress, gate=policy.gate, perturb=policy.perturb)
     for key, column in (("record_key", policy.record_key), ("person", policy.person)):
@@ -105,7 +108,8 @@ def policy_document(policy: Policy) -> dict[str, Any]:
             sections |= {key: column, "deidentify": {"key_env": "UNUSED"}}
     if policy.rows_per_person is not None:
         sections["rows_per_person"] = policy.rows_per_person
-    return document(columns, k=policy.anonymize.k, **sections)
+    recoder = policy.anonymize.recoder if ranged else None
+    return document(columns, k=policy.anonymize.k, recoder=recoder, **sections)
 
 
 def _sections(**used: BaseModel | None) -> dict[str, Any]:
