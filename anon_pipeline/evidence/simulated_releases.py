@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,8 @@ from anon_pipeline.risk.suppression import ClassLimit, suppress_unconfident
 
 SEED = 0
 """Seed of simulated noise, whatever input and policy: another seed cannot be tried."""
+
+_ONE_DRAWS = Lock()  # others wait for its releases
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,10 +56,11 @@ class DrawingTable:
 
     def releases(self, many: int) -> Sequence[Drawn | None]:
         """Return some releases, drawn of a fixed seed and remembered; None where nobody is left."""
-        if len(self._drawn) < many:
-            entropy = seeded_entropy(SEED)
-            self._drawn[:] = [self.draw_release(entropy) for _ in range(many)]
-        return self._drawn[:many]
+        with _ONE_DRAWS:
+            if len(self._drawn) < many:
+                entropy = seeded_entropy(SEED)
+                self._drawn[:] = [self.draw_release(entropy) for _ in range(many)]
+            return self._drawn[:many]
 
     def draw_release(self, entropy: Entropy) -> Drawn | None:
         """Draw the noise and leave out whom the policy leaves out; None where nobody is left."""
