@@ -66,7 +66,8 @@ class DrawingTable:
         """Draw the noise and leave out whom the policy leaves out; None where nobody is left."""
         values = self.noise.draw_values(entropy)
         keep = self._keep(self._counts(values))
-        return Drawn(self, values[keep], np.flatnonzero(keep)) if keep.any() else None
+        rows = np.flatnonzero(keep)
+        return Drawn(self, values.take(rows, axis=0), rows) if len(rows) else None
 
     def stays(self, values: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Tell whom the own interval keeps by these noisy values, (r·copies, p), and who is released."""
@@ -128,7 +129,7 @@ def drawing_table(
 ) -> DrawingTable:
     """Return what releases of a policy can be drawn of; ``known``: see `value_order.sort_originals`."""
     behind = repeat_originals(sort_originals(evidence, policy, known), policy, copies)
-    labels, exact = behind.labels[behind.own], quantize(behind.grid[behind.own])
+    labels, exact = behind.labels[behind.own], quantize(behind.grid.take(behind.own, axis=0))
     classes = compact_labels(labels)
     return DrawingTable(
         labels,

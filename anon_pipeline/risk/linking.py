@@ -91,7 +91,8 @@ class LinkingTable:
         classes = self.classes[rows]
         if self.table is None:
             return self.sizes[classes]
-        return ties_of(_columns(released, self.order), self.own[rows], classes, self.table)
+        own = self.own[rows] if isinstance(rows, slice) else self.own.take(rows, axis=0)
+        return ties_of(_columns(released, self.order), own, classes, self.table)
 
     def measure(self, released: NDArray[np.float64], rows: Rows = slice(None)) -> LinkingRisk:
         """Measure the values of some records, ≥ 1; see `ties`."""
@@ -117,7 +118,9 @@ def linking_table(
     if originals.shape[1] == 0:
         return LinkingTable(np.empty(0, np.int64), originals[own], classes, sizes, None)
     found = sort(originals, labels)
-    return LinkingTable(found.order, _columns(originals[own], found.order), classes, sizes, found.table)
+    return LinkingTable(
+        found.order, _columns(originals.take(own, axis=0), found.order), classes, sizes, found.table
+    )
 
 
 def _columns(values: NDArray[np.float64], order: NDArray[np.int64]) -> NDArray[np.float64]:
