@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from functools import cached_property
+from threading import RLock
+from typing import Any, Self, TypeVar, overload
 
 from anon_pipeline.base.quiet import quiet_elsewhere
 
@@ -58,3 +60,23 @@ def _run_here(task: Callable[[], _Result]) -> Future[_Result]:
     except Exception as error:  # noqa: BLE001 - raised once all tasks have ended
         held.set_exception(error)
     return held
+
+
+class shared_property(cached_property[_Result]):
+    """A `cached_property` that one thread makes while others wait for it, on each version of Python.
+
+    Those after 3.11 have no lock: two threads would make it twice.
+    """
+
+    def __init__(self, func: Callable[[Any], _Result]) -> None:
+        super().__init__(func)
+        self._making = RLock()
+
+    @overload
+    def __get__(self, instance: None, owner: type[Any] | None = None) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type[Any] | None = None) -> _Result: ...
+    def __get__(self, instance: object | None, owner: type[Any] | None = None) -> Self | _Result:
+        """Return what was made of the instance, and make it before if nobody has."""
+        with self._making:
+            return super().__get__(instance, owner)

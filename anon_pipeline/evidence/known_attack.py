@@ -251,7 +251,7 @@ def known_attack(evidence: Evidence, policy: Policy, known: KnownTable | None = 
     at = own % len(behind.labels)
     law = noise_law(replace(evidence, originals=table.originals), policy)
     people = None if table.originals.people is None else in_order(table.originals.people[own])
-    centers = law.centers(quantize(table.originals.grid[own]).astype(np.float64))
+    centers = law.centers(quantize(table.originals.grid.take(own, axis=0)).astype(np.float64))
     hidden = Hidden(centers, law, codes[at], category_laws(policy))
     return KnownAttack(
         table,

@@ -63,10 +63,9 @@ def _probabilistic(evidence: Evidence, policy: Policy) -> float:
     return probabilistic_linkage(files, distance_levels(files, levels=levels)).attacker_success
 
 
-def _attackers(evidence: Evidence, policy: Policy) -> NDArray[np.int64]:
-    """Choose released records evenly, in order of what is released and what is known of them."""
+def _attackers(evidence: Evidence, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Choose released records evenly, in order of what is released (codes, (r, q)) and known of them."""
     originals = require_originals(evidence)
-    codes = quasi_codes(evidence, policy)
     order = np.lexsort((*originals.grid[originals.own].T, *codes.T[::-1]))
     chosen = min(ATTACKERS, len(order))
     return order[np.arange(chosen) * len(order) // chosen]
@@ -74,15 +73,15 @@ def _attackers(evidence: Evidence, policy: Policy) -> NDArray[np.int64]:
 
 def _by_column(evidence: Evidence, policy: Policy) -> tuple[LinkageFiles, NDArray[np.float64]]:
     """Return files with every quasi-identifier, and the range of each perturb column."""
-    originals, some = require_originals(evidence), _attackers(evidence, policy)
-    codes = quasi_codes(evidence, policy)[:, : len(policy.generalized)]
+    originals, codes = require_originals(evidence), quasi_codes(evidence, policy)
+    some, codes = _attackers(evidence, codes), codes[:, : len(policy.generalized)]
     known, released = originals.grid[originals.own], grid_units(evidence.released, policy)
     return LinkageFiles(codes[some], codes, known[some], released, some), np.ptp(known, axis=0)
 
 
 def _by_class(evidence: Evidence, policy: Policy) -> LinkageFiles:
     """Return files with the class and distances in class diameters: records of other classes never match."""
-    originals, some = require_originals(evidence), _attackers(evidence, policy)
+    originals, some = require_originals(evidence), _attackers(evidence, quasi_codes(evidence, policy))
     classes = evidence.classes
     known, released = originals.grid[originals.own], grid_units(evidence.released, policy)
     low = np.full((len(classes.sizes), known.shape[1]), np.inf)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,8 @@ from anon_pipeline.risk.suppression import ClassLimit, suppress_unconfident
 
 SEED = 0
 """Seed of simulated noise, whatever input and policy: another seed cannot be tried."""
+
+_ONE_DRAWS = Lock()  # others wait for its releases
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,16 +56,18 @@ class DrawingTable:
 
     def releases(self, many: int) -> Sequence[Drawn | None]:
         """Return some releases, drawn of a fixed seed and remembered; None where nobody is left."""
-        if len(self._drawn) < many:
-            entropy = seeded_entropy(SEED)
-            self._drawn[:] = [self.draw_release(entropy) for _ in range(many)]
-        return self._drawn[:many]
+        with _ONE_DRAWS:
+            if len(self._drawn) < many:
+                entropy = seeded_entropy(SEED)
+                self._drawn[:] = [self.draw_release(entropy) for _ in range(many)]
+            return self._drawn[:many]
 
     def draw_release(self, entropy: Entropy) -> Drawn | None:
         """Draw the noise and leave out whom the policy leaves out; None where nobody is left."""
         values = self.noise.draw_values(entropy)
         keep = self._keep(self._counts(values))
-        return Drawn(self, values[keep], np.flatnonzero(keep)) if keep.any() else None
+        rows = np.flatnonzero(keep)
+        return Drawn(self, values.take(rows, axis=0), rows) if len(rows) else None
 
     def stays(self, values: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Tell whom the own interval keeps by these noisy values, (r·copies, p), and who is released."""
@@ -124,7 +129,7 @@ def drawing_table(
 ) -> DrawingTable:
     """Return what releases of a policy can be drawn of; ``known``: see `value_order.sort_originals`."""
     behind = repeat_originals(sort_originals(evidence, policy, known), policy, copies)
-    labels, exact = behind.labels[behind.own], quantize(behind.grid[behind.own])
+    labels, exact = behind.labels[behind.own], quantize(behind.grid.take(behind.own, axis=0))
     classes = compact_labels(labels)
     return DrawingTable(
         labels,

@@ -75,7 +75,10 @@ def sort_originals(
     """
     behind = number_classes(evidence, policy)
     own = behind.own
-    keys = [behind.labels[own], *(pd.factorize(column, sort=True)[0] for column in behind.grid[own].T)]
+    keys = [
+        behind.labels[own],
+        *(pd.factorize(column, sort=True)[0] for column in behind.grid.take(own, axis=0).T),
+    ]
     for name in reversed(policy.class_limited):
         column = behind.frame[name]
         codes, _ = code_sensitive(column, policy.sensitive[name], folder=evidence.hierarchies)

@@ -68,18 +68,15 @@ def evaluate(  # noqa: PLR0913 - all that is known about a release
 
 
 def _verdicts(case: Case) -> list[Verdict]:
-    """Judge a case by all of its limits, those on noise in parallel with the others.
+    """Judge a case by all of its limits, side by side; by those of plugins after the others.
 
-    What limits share of a case is so asked for in one thread (`Case`).
+    A plugin's limit gets a copy of the case, which nobody may write to meanwhile.
     """
     asked = list(demands(case.policy))
-    noisy = [demand.limit.judged.over_noise is not None for demand in asked]
-
-    def judge_part(part: bool) -> dict[int, Verdict]:
-        return {at: _judge(asked[at], case) for at, one in enumerate(noisy) if one == part}
-
-    parts = side_by_side([partial(judge_part, part) for part in (True, False)], records=len(case.release))
-    return [parts[not noisy[at]][at] for at in range(len(asked))]
+    own = [at for at, demand in enumerate(asked) if demand.limit.name not in LIMIT_KEYS]
+    judged = side_by_side([partial(_judge, asked[at], case) for at in own], records=len(case.release))
+    found = dict(zip(own, judged, strict=True))
+    return [found[at] if at in found else _judge(demand, case) for at, demand in enumerate(asked)]
 
 
 def _reason(error: Exception) -> str:

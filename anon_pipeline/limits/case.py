@@ -1,10 +1,9 @@
-"""A release and all that it is judged by; what several limits need of it is computed once."""
+"""A release and all that it is judged by; what several limits need of it is computed once, in one thread."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import date
-from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -12,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.threads import shared_property
 from anon_pipeline.encode.categories import noisy_units
 from anon_pipeline.encode.codes import PERSON
 from anon_pipeline.encode.grids import noises
@@ -89,7 +89,7 @@ class Case:
             "population": self.population is not None,
         }
 
-    @cached_property
+    @shared_property
     def population_risk(self) -> PopulationRisk:
         """What an attacker who knows the population learns; computed once for all limits on it.
 
@@ -100,7 +100,7 @@ class Case:
             raise InputError(MISSING["population"])
         return sampled_risk(self.evidence, self.policy, self.population)
 
-    @cached_property
+    @shared_property
     def known_attack(self) -> KnownAttack:
         """What an attacker who knows some columns is measured by; drawn once for all sets of columns.
 
@@ -109,7 +109,7 @@ class Case:
         """
         return known_attack(self.evidence, self.policy, self._known_table)
 
-    @cached_property
+    @shared_property
     def _known_table(self) -> KnownTable:
         return known_table(self.evidence, self.policy)
 
@@ -126,7 +126,7 @@ class Case:
         """What the noise of each perturb column with numbers is drawn under, (p,)."""
         return noises(self.policy)
 
-    @cached_property
+    @shared_property
     def histories(self) -> NDArray[np.int64]:
         """The class of each person in each release, (people, releases), this one last; −1 for none.
 
@@ -136,7 +136,7 @@ class Case:
         classes = class_texts(self.evidence.released, self.policy)
         return history(self._known, self.persons[PERSON], classes)
 
-    @cached_property
+    @shared_property
     def sticky_noise(self) -> StickyNoise:
         """The released noisy values, and those of them that were published before and must stay.
 
@@ -152,7 +152,7 @@ class Case:
             raise InputError(MISSING["memory"])
         return self.memory
 
-    @cached_property
+    @shared_property
     def persons(self) -> pd.DataFrame:
         """The originals of the released records, record by record, with their people.
 

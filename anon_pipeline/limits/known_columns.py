@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from anon_pipeline.evidence.expectation import Expectation
+from anon_pipeline.evidence.known_attack import KnownAttack
 from anon_pipeline.evidence.known_categories import (
     expected_of_category,
     foreseen_of_category,
@@ -104,14 +105,16 @@ def _over_noise(case: Case, demand: Demand) -> Expectation:
     drawn = _drawn_alone(case.policy, demand)
     if drawn is not None:
         return expected_of_category(case.evidence, case.policy, drawn)
-    return case.known_attack.over_noise(demand.wanted.columns)
+    attack: KnownAttack = case.known_attack
+    return attack.over_noise(demand.wanted.columns)
 
 
 def _known_columns_share(case: Case, demand: Demand) -> float:
     drawn = _drawn_alone(case.policy, demand)
     if drawn is not None:
         return realized_of_category(case.evidence, case.policy, drawn)
-    return case.known_attack.realized_share(case.evidence, case.policy, demand.wanted.columns)
+    attack: KnownAttack = case.known_attack
+    return attack.realized_share(case.evidence, case.policy, demand.wanted.columns)
 
 
 _LOOSER = "or accept a looser bound for it in gate.attacks.known_columns."

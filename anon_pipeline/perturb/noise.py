@@ -79,7 +79,7 @@ def class_diameters(values: NDArray[np.int64], classes: EquivalenceClasses) -> N
     """
     kept = classes.labels >= 0
     labels, diameters = classes.labels[kept], np.zeros((len(classes.sizes), values.shape[1]), np.int64)
-    for j, column in enumerate(values[kept].T):
+    for j, column in enumerate(values.compress(kept, axis=0).T):
         low = np.full(len(classes.sizes), np.iinfo(np.int64).max)
         high = np.full(len(classes.sizes), np.iinfo(np.int64).min)
         np.minimum.at(low, labels, column)
@@ -135,7 +135,7 @@ def prepare_noise(
     _check(values, limits, called)
     diameters = class_diameters(values, classes)
     kept = classes.labels >= 0
-    labels, inside = classes.labels[kept], values[kept]
+    labels, inside = classes.labels[kept], values.compress(kept, axis=0)
     centers, wanted = np.empty_like(inside), np.empty_like(inside)
     problems: list[str] = []
     for column, noise in enumerate(noises):

@@ -81,7 +81,7 @@ def recoding_of(choice: Choice, labels: NDArray[np.int64]) -> Recoding:
     """
     assert choice.labels is not None  # noqa: S101 - the table was in memory
     return Recoding(
-        codes=_released_codes(choice, choice.labels)[labels],
+        codes=_released_codes(choice, choice.labels).take(labels, axis=0),
         values=choice.values,
         levels=choice.levels,
         loss=choice.loss,

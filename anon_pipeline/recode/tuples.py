@@ -85,7 +85,7 @@ def distinct_tuples(
             raise ValueError("weights must be one for each row of codes, each at least 1, got others.")
         counts = np.zeros(len(first), np.int64)
         np.add.at(counts, labels, weights)
-    return DistinctTuples(np.ascontiguousarray(codes[first], np.int64), counts), labels
+    return DistinctTuples(np.ascontiguousarray(codes.take(first, axis=0), np.int64), counts), labels
 
 
 class ValueCounts(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.threads import side_by_side
 from anon_pipeline.evidence.evidence import Evidence, evidence_from
 from anon_pipeline.evidence.measures import linking_risk_share
 from anon_pipeline.evidence.selection import selection
@@ -34,14 +35,13 @@ def public_report(policy: Policy, document: Mapping[str, Any], frame: pd.DataFra
         InputError: they do not belong together, see `manifest_data.table_description`.
     """
     said = table_description(document, policy, frame)
-    sizes = class_sizes(policy, frame)
-    return page(
-        policy,
-        said,
-        distributions(policy, [frame], k=policy.gate_k),
-        correlations(policy, [frame]),
-        findings(policy, said, frame, sizes, internal=False),
-    )
+    parts: list[Callable[[], Any]] = [
+        lambda: findings(policy, said, frame, class_sizes(policy, frame), internal=False),
+        lambda: distributions(policy, [frame], k=policy.gate_k),
+        lambda: correlations(policy, [frame]),
+    ]
+    found, columns, pairs = side_by_side(parts, records=len(frame))
+    return page(policy, said, columns, pairs, found)
 
 
 def internal_report(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.base.order import count_values
 from anon_pipeline.risk.histograms import class_sizes
 from anon_pipeline.risk.people import count_people
 
@@ -71,10 +72,11 @@ def telling_classes(
     column = column if people is None else column.exact
     rows, everywhere, sizes, total = _count(column, labels, m, people)
     width = len(column.reach) + 1
-    keys = np.sort(rows[:, 0] * width + rows[:, 1])
+    keys, counts = count_values(rows[:, 0] * width + rows[:, 1], m * width)
+    before = np.concatenate(([0], np.cumsum(counts)))
     own, values = np.divmod(keys, width)
     ends = column.reach[values]
-    within = np.searchsorted(keys, own * width + ends) - np.searchsorted(keys, keys)
+    within = before[np.searchsorted(keys, own * width + ends)] - before[:-1]
     below = np.concatenate(([0], np.cumsum(np.bincount(everywhere, minlength=width))))
     sure = (within >= share * sizes[own] - 1e-9) & (
         within * total > gain * (below[ends] - below[values]) * sizes[own]

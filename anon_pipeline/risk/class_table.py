@@ -137,4 +137,4 @@ def class_table(values: NDArray[np.float64], labels: NDArray[np.integer]) -> Cla
     fresh[starts[:-1]] = True
     first = np.flatnonzero(fresh)
     before = np.append(first, len(rows)).astype(np.int64)
-    return ClassTable(rows[first], np.searchsorted(first, starts).astype(np.int64), before)
+    return ClassTable(rows.take(first, axis=0), np.searchsorted(first, starts).astype(np.int64), before)

@@ -184,6 +184,23 @@ def count_outcomes(arrays, packed, outcomes):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def count_each(arrays, packed, width):  # type: ignore[no-untyped-def]
+    """Count, for each attacker, the records of each pattern, (a, P), and return the pattern of its own, (a,).
+
+    All that the other kernels count follows from it, for which they compare all pairs once more each.
+    """
+    own = arrays[4]
+    found, mine = np.zeros((len(own), width), np.int64), np.zeros(len(own), np.int64)
+    out = np.zeros(arrays[1].shape[1], np.int32)
+    for i in range(len(own)):
+        _patterns_of(i, arrays, packed, out)
+        mine[i] = out[own[i]]
+        for j in range(len(out)):
+            found[i, out[j]] += 1
+    return found, mine
+
+
+@kernel
 def count_best(arrays, packed, ranks):  # type: ignore[no-untyped-def]
     """Return each attacker's highest rank and how many records have it; ranks: (P,). (a, 2)."""
     found = np.zeros((len(arrays[4]), 2), np.int64)

@@ -10,16 +10,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.risk.comparison import (
-    Levels,
-    LinkageFiles,
-    columns_of,
-    count_best,
-    count_outcomes,
-    count_patterns,
-    count_similar,
-    packed_cuts,
-)
+from anon_pipeline.risk.comparison import Levels, LinkageFiles, columns_of, count_similar
+from anon_pipeline.risk.pattern_counts import PatternCounts, pattern_counts
 
 _TOLERANCE = 1e-12  # of a mean of similarities, which is a sum of floats
 _DIFFERENT, _POTENTIAL, _MATCH = 0, 1, 2
@@ -145,14 +137,11 @@ def rules_linkage(files: LinkageFiles, levels: Levels, rules: Sequence[Rule]) ->
     table, outcomes = levels.table(), np.full(levels.patterns, _DIFFERENT, np.int64)
     for rule in reversed(rules):
         outcomes[rule.holds(table)] = names[rule.outcome]
-    _, mine = count_patterns(columns_of(files), packed_cuts(levels), levels.patterns)
-    return _classify(files, levels, outcomes, mine)
+    return _classify(pattern_counts(files, levels), outcomes)
 
 
-def _classify(
-    files: LinkageFiles, levels: Levels, outcomes: NDArray[np.int64], mine: NDArray[np.int64]
-) -> PairLinkage:
-    counts, own = count_outcomes(columns_of(files), packed_cuts(levels), outcomes), outcomes[mine]
+def _classify(compared: PatternCounts, outcomes: NDArray[np.int64]) -> PairLinkage:
+    counts, own = compared.by_outcome(outcomes), outcomes[compared.mine]
     return _link(counts[:, _MATCH], own == _MATCH, counts[:, _POTENTIAL], own == _POTENTIAL)
 
 
@@ -174,19 +163,19 @@ def probabilistic_linkage(
     Source:
         Fellegi and Sunter (1969); [DB 4.3].
     """
-    arrays, packed = columns_of(files), packed_cuts(levels)
-    total, mine = count_patterns(arrays, packed, levels.patterns)
+    compared = pattern_counts(files, levels)
+    total, mine = compared.total, compared.mine
     true = np.bincount(mine, minlength=levels.patterns).astype(np.int64)
     other = total - true
     with np.errstate(divide="ignore"):
         ratios = np.divide(true, other, out=np.zeros(len(true)), where=true > 0)
     ranks = np.unique(ratios, return_inverse=True)[1].astype(np.int64)
-    best = count_best(arrays, packed, ranks)
+    best = compared.best(ranks)
     hit = ranks[mine] == best[:, 0]
     success = math.fsum((hit / best[:, 1]).tolist()) / len(mine)
     outcomes = _optimal_rule(ranks, true, other, (false_matches, missed))
     linked = int(np.count_nonzero(hit))
-    pairs = _classify(files, levels, outcomes, mine)
+    pairs = _classify(compared, outcomes)
     return ProbabilisticLinkage(linked, linked / len(mine), success, pairs)
 
 

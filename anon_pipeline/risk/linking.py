@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.compilation import kernel
-from anon_pipeline.base.sorting import lexicographically_below
 from anon_pipeline.perturb.discrete_laplace_law import cdf
 from anon_pipeline.risk.class_table import ClassTable, SortedClasses, sort_classes
 from anon_pipeline.risk.histograms import class_histograms
@@ -92,7 +91,8 @@ class LinkingTable:
         classes = self.classes[rows]
         if self.table is None:
             return self.sizes[classes]
-        return ties_of(_columns(released, self.order), self.own[rows], classes, self.table)
+        own = self.own[rows] if isinstance(rows, slice) else self.own.take(rows, axis=0)
+        return ties_of(_columns(released, self.order), own, classes, self.table)
 
     def measure(self, released: NDArray[np.float64], rows: Rows = slice(None)) -> LinkingRisk:
         """Measure the values of some records, ≥ 1; see `ties`."""
@@ -118,7 +118,9 @@ def linking_table(
     if originals.shape[1] == 0:
         return LinkingTable(np.empty(0, np.int64), originals[own], classes, sizes, None)
     found = sort(originals, labels)
-    return LinkingTable(found.order, _columns(originals[own], found.order), classes, sizes, found.table)
+    return LinkingTable(
+        found.order, _columns(originals.take(own, axis=0), found.order), classes, sizes, found.table
+    )
 
 
 def _columns(values: NDArray[np.float64], order: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -168,22 +170,11 @@ def _tied_on_line(released, mine, classes, arrays):  # type: ignore[no-untyped-d
 
 
 @kernel
-def _squared_distance(a, b, scale):  # type: ignore[no-untyped-def]
-    """Return the squared distance of two rows, each column multiplied by its scale."""
-    total = 0.0
-    for column in range(len(a)):
-        step = (a[column] - b[column]) * scale[column]
-        total += step * step
-    return total
-
-
-@kernel
-def _first_not_below(rows, span, y, lead):  # type: ignore[no-untyped-def]
-    """Return the first of the sorted rows of a span that does not come before y."""
-    begin, end = span
+def _first_not_below(column, begin, end, y):  # type: ignore[no-untyped-def]
+    """Return the first place from ``begin`` to ``end`` of a sorted column whose value is not below y."""
     while begin < end:
         middle = (begin + end) // 2
-        if lexicographically_below(rows[middle], y, lead):
+        if column[middle] < y:
             begin = middle + 1
         else:
             end = middle
@@ -191,41 +182,40 @@ def _first_not_below(rows, span, y, lead):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _scan(span, table, y, scale, mine):  # type: ignore[no-untyped-def]
-    """Count ties from ``span[0]`` to ``span[1]`` by steps of ``span[2]``; −1 as soon as a row is nearer.
-
-    Rows are sorted by their leading column, so the scan ends where that column alone is too far.
-    """
-    rows, before, lead = table
-    nearer, farther = mine * (1 - TIE_TOLERANCE), mine * (1 + TIE_TOLERANCE)
-    ties = 0
-    for j in range(span[0], span[1], span[2]):
-        step = (rows[j, lead] - y[lead]) * scale[lead]
-        if step * step > farther:
-            break
-        distance = _squared_distance(rows[j], y, scale)
-        if distance < nearer:
-            return -1
-        if distance <= farther:
-            ties += before[j + 1] - before[j]
-    return ties
-
-
-@kernel
 def _tied_in_space(released, mine, classes, arrays, measure):  # type: ignore[no-untyped-def]
-    """Count ties for several columns, outwards from where the released row would stand."""
+    """Count ties for several columns, outwards from where the released row would stand, up and then down.
+
+    Rows are sorted by their leading column, so a scan ends where that column alone is too far, or at a row
+    that is nearer than the own one. Cells are read one by one: rows handed to kernels take twice as long.
+    """
     rows, starts, before = arrays
     scales, leads = measure
     tied = np.zeros(len(released), np.int64)
     for i in range(len(released)):
-        y, scale, lead = released[i], scales[classes[i]], leads[classes[i]]
-        begin, end = starts[classes[i]], starts[classes[i] + 1]
-        at = _first_not_below(rows, (begin, end), y, lead)
-        distance = _squared_distance(mine[i], y, scale)
-        up = _scan((at, end, 1), (rows, before, lead), y, scale, distance)
-        down = _scan((at - 1, begin - 1, -1), (rows, before, lead), y, scale, distance) if up >= 0 else -1
-        if down >= 0:
-            tied[i] = up + down
+        label = classes[i]
+        begin, end, lead = starts[label], starts[label + 1], leads[label]
+        own = 0.0
+        for column in range(rows.shape[1]):
+            step = (mine[i, column] - released[i, column]) * scales[label, column]
+            own += step * step
+        nearer, farther = own * (1 - TIE_TOLERANCE), own * (1 + TIE_TOLERANCE)
+        at, ties = _first_not_below(rows[:, lead], begin, end, released[i, lead]), 0
+        for direction in (1, -1):
+            j = at if direction == 1 else at - 1
+            while ties >= 0 and begin <= j < end:
+                step = (rows[j, lead] - released[i, lead]) * scales[label, lead]
+                if step * step > farther:
+                    break
+                distance = 0.0
+                for column in range(rows.shape[1]):
+                    step = (rows[j, column] - released[i, column]) * scales[label, column]
+                    distance += step * step
+                if distance < nearer:
+                    ties = -1
+                elif distance <= farther:
+                    ties += before[j + 1] - before[j]
+                j += direction
+        tied[i] = max(ties, 0)
     return tied
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.canonical import Canonical
+from anon_pipeline.base.order import sorted_places
 from anon_pipeline.encode.codes import CLASS, RECORD
 from anon_pipeline.stages.facts.records import Facts, KAnonymizedFacts
 from anon_pipeline.stages.history.sticky import Recalled
@@ -36,10 +37,10 @@ def noise_input(table: Canonical, in_class: NDArray[np.bool_], stays: Recalled, 
     Returns:
         SHA-256, 64 hexadecimal digits.
     """
-    order = np.argsort(table.places[in_class], kind="stable")
-    kept = np.where(stays.known, stays.noisy, 0)[order].astype("<i8")
+    order = sorted_places(table.places[in_class], len(table.places))
+    kept = np.where(stays.known, stays.noisy, 0).take(order, axis=0).astype("<i8")
     sha = hashlib.sha256(kept.tobytes())
-    sha.update(np.stack((stays.known, stays.booked))[:, order].tobytes())
+    sha.update(np.stack((stays.known, stays.booked)).take(order, axis=1).tobytes())
     recoded: Any = facts.get(KAnonymizedFacts.stage, {})
     document = {
         "table": table.digest,

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,6 +19,7 @@ from anon_pipeline.base.classes import EquivalenceClasses, equivalence_classes
 from anon_pipeline.base.errors import InfeasibleError, InputError, private_stage
 from anon_pipeline.base.observer import Observer, Step, ignore
 from anon_pipeline.base.rows import take_rows
+from anon_pipeline.base.threads import side_by_side
 from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.encode.categories import noisy_columns, noisy_units
 from anon_pipeline.encode.codes import (
@@ -107,11 +110,8 @@ def deidentified(policy: Policy, before: Staged, *, key: bytes | None, hierarchi
         after = coarsen(without, policy, hierarchies=hierarchies)
     except InputError as error:
         raise with_later_problems(error, policy, before.frame, hierarchies) from None
-    facts = replace(
-        facts,
-        holding=held_identifiers(before.frame, after, policy),
-        listing=listing_labels(before.frame, policy, hierarchies=hierarchies),
-    )
+    listing = listing_labels(before.frame, policy, hierarchies=hierarchies)
+    facts, released = replace(facts, listing=listing), after.copy(deep=False)  # without people, see below
     if policy.record_key is not None:
         after.insert(1, PERSON, person_ids(before.frame[policy.record_key], key))
     if policy.person is not None:
@@ -121,9 +121,13 @@ def deidentified(policy: Policy, before: Staged, *, key: bytes | None, hierarchi
         after = after[kept].reset_index(drop=True)
         facts = replace(facts, people=people.nunique(), excess_records=int((~kept).sum()))
         accepted = accepted[kept]
-    facts = replace(
-        facts, following=following_columns(after, policy), clipped=clipped_shares(accepted, policy)
-    )
+    looks: list[Callable[[], Any]] = [
+        partial(held_identifiers, before.frame, released, policy),
+        partial(following_columns, after, policy),
+    ]
+    holding, following = side_by_side(looks, records=len(after))
+    clipped = clipped_shares(accepted, policy)
+    facts = replace(facts, holding=holding, following=following, clipped=clipped)
     return stage_result(policy, before, after, facts)
 
 

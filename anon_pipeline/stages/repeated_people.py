@@ -52,8 +52,7 @@ def repeated_people(frame: pd.DataFrame, policy: Policy) -> tuple[str, ...]:
     if said is not None:
         frame = frame[~pd.Series(same_person(frame[said])).duplicated().to_numpy()]
     written = WrittenColumns(frame)
-    for name in combined_columns(policy):
-        written.both(name)
+    side_by_side([partial(written.both, name) for name in combined_columns(policy)], records=len(frame))
     found = side_by_side(
         [
             partial(_repeated_identifiers, written, policy, said),

@@ -102,7 +102,7 @@ def recode_input(
     people = people_in(frame, policy)
     behind = Originals(limited, labels, own, grid, people)
     evidence = Evidence(limited.iloc[own], classes, behind, hierarchies)
-    originals = quantize(grid[own])
+    originals = quantize(grid.take(own, axis=0))
     return Recoded(
         evidence=evidence,
         classes=classes,

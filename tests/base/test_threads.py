@@ -9,7 +9,7 @@ import pytest
 
 from anon_pipeline.base import threads
 from anon_pipeline.base.quiet import WITHHELD, own_words, quiet
-from anon_pipeline.base.threads import side_by_side
+from anon_pipeline.base.threads import shared_property, side_by_side
 
 CANARY = "CANARY-7f3a"
 
@@ -90,3 +90,27 @@ def test_logs_are_withheld_in_threads_as_here(caplog: pytest.LogCaptureFixture) 
     side_by_side([log, log])
     said = [record.getMessage() for record in caplog.records]
     assert said == [WITHHELD] * 2 + [f"got {CANARY}"] * 4
+
+
+def test_a_shared_property_is_made_once_while_others_wait() -> None:
+    begun, made = threading.Event(), []
+
+    class Shared:
+        @shared_property
+        def value(self) -> object:
+            """What takes its time: until the other thread has begun to ask for it."""
+            made.append(1)
+            assert begun.wait(60)
+            return object()
+
+    one, found = Shared(), []
+    asking = [threading.Thread(target=lambda: found.append(one.value)) for _ in range(2)]
+    for thread in asking:
+        thread.start()
+    begun.set()
+    for thread in asking:
+        thread.join(60)
+    assert len(made) == 1
+    assert found[0] is found[1] is one.value
+    assert Shared().value is not one.value
+    assert isinstance(Shared.value, shared_property)

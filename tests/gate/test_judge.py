@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from anon_pipeline.base import threads
 from anon_pipeline.encode.codes import CLASS, RECORD
 from anon_pipeline.gate import GateReport, Status, evaluate, limits_of
 from anon_pipeline.policy import Policy
@@ -367,3 +368,16 @@ def test_a_forged_passed_in_json_is_computed_anew(small_policy: Small) -> None:
 
 def test_an_empty_report_has_not_passed() -> None:
     assert not GateReport((), "d", "p").passed
+
+
+def test_limits_side_by_side_say_what_they_say_one_after_the_other(
+    small_policy: Small, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy = small_policy(gate=ALL)
+    found = []
+    for processors in (1, 2, 4):
+        monkeypatch.setattr(threads, "processors", lambda processors=processors: processors)
+        monkeypatch.setattr(threads, "LARGE", 1)
+        found.append(evaluate(release(), policy, facts_of(policy), originals=vault()))
+    assert [verdict.limit for verdict in found[0].verdicts] == limits_of(policy)
+    assert found[0] == found[1] == found[2]
