@@ -127,12 +127,22 @@ def _tune(policy: Policy, policy_file: Path, options: dict[str, Any]) -> Tuning:
 
 
 def _remaining_epsilon(policy: Policy, locations: Locations, options: dict[str, Any]) -> float:
-    """Return the ε that the policy's budget has left, and say so where that is less than its ε."""
+    """Return the ε that the policy's budget has left, and say so where that is less than its ε.
+
+    Raises:
+        InputError: nothing is left, and nobody asks for an ε.
+    """
+    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.publish.accounting.accounts import remaining_epsilon  # noqa: PLC0415
 
     left = remaining_epsilon(policy, locations, partition=options["partition"])
     if left is None:
         return math.inf
+    if not left and policy.perturb is not None and options["epsilons"] is None:
+        raise InputError(
+            "budget: no ε is left, so no release can be made and none is recommended. To compare points all "
+            "the same, give --epsilon."
+        )
     if policy.perturb is not None and left < policy.perturb.epsilon:
         click.echo(f"The budget has ε = {float(left):g} left, less than the policy's ε.", err=True)
     return float(left)

@@ -13,7 +13,7 @@ from anon_pipeline.policy.contradictions import LARGE_EPSILON
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.public import PublicPolicy
 from anon_pipeline.policy.sections import Budget
-from anon_pipeline.stages.history.cross_release import cross_release_k
+from anon_pipeline.stages.history.cross_release import count_newcomers, cross_release_k
 from anon_pipeline.stages.history.in_ledger import InLedger
 from anon_pipeline.stages.history.sticky import count_redrawn
 
@@ -82,6 +82,15 @@ def _endless(budget: Budget | None) -> str | None:
     return None
 
 
+def _count_newcomers(case: Case, demand: Demand) -> int:
+    """Count the people whose values a comparison with an earlier release shows; 0 where none is known."""
+    return 0 if case.memory is None else count_newcomers(case.histories, k=case.policy.gate_k)
+
+
+def _comparable(policy: Policy) -> Demanded:
+    return {"": Advised(0)} if policy.record_key is not None and policy.unchanged else {}
+
+
 CROSS_RELEASE_K = Limit(
     "cross_release_k",
     Words(
@@ -125,4 +134,18 @@ REPEATED_NOISE = Limit(
     expectation="",
     advisable=True,
     published=Published(valued=False),
+)
+NEWCOMERS = Limit(
+    "newcomers",
+    Words(
+        "No class differs from the same class of an earlier release by fewer than {k} people who joined it, "
+        "or who left it: who compares both releases learns the values of so few. Only advice.",
+        advice="publish so rarely that many people join or leave each class, publish the new people as a "
+        "release of their own ({partition} in the source), or release no column as it is.",
+        question="inference",
+    ),
+    Judged(measure=_count_newcomers, needs=("originals",), regards=("memory",)),
+    demanded=_comparable,
+    expectation="",
+    advisable=True,
 )

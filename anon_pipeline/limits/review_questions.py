@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from anon_pipeline.base.spelling import escape
 from anon_pipeline.limits.accepted_risks import accepted_risks
 from anon_pipeline.limits.table import demands
 from anon_pipeline.policy.fields import LEFT_OUT
 from anon_pipeline.policy.hierarchies import hierarchy_kind
 from anon_pipeline.policy.model import Policy
 
+_MOST_SHOWN = 30  # values of a list
 REVIEW = "reviewed"
 """Key of the policy, and of what is accepted without it."""
 
@@ -54,15 +56,15 @@ def protections(policy: Policy) -> Iterator[str]:
         yield f"ε = {policy.perturb.epsilon:g} for all noisy columns together{split}"
     for column, coarsened in policy.coarsened.items():
         yield f"{column}: {coarsened.words}"
-    for column, (low, high) in _bounds(policy).items():
-        yield f"{column}: released between {low:g} and {high:g}"
+    for column, said in _bounds(policy).items():
+        yield f"{column}: {said}"
     for column in policy.sensitive:
         if column not in policy.gate.t_closeness:
             yield f"{column}: no limit on how likely one value becomes in a class (t_closeness)"
     for column, order in _orders(policy).items():
         yield f"{column}: in t-closeness, neighbors in this order are alike: {order}"
     if texts := _missing_texts(policy):
-        yield f"texts that count as a missing value: {_join(map(repr, texts))}"
+        yield f"texts that count as a missing value: {_listed(texts)}"
     for demand in demands(policy):
         limits = demand.bound is not None and not (demand.sense == "at most" and demand.bound >= 1)
         if limits and not demand.advised and not demand.limit.of_policy:
@@ -137,8 +139,7 @@ def _of_limits(policy: Policy) -> Iterator[str]:
 
 def _of_values(policy: Policy) -> Iterator[str]:
     if texts := _missing_texts(policy):
-        said = _join(map(repr, texts))
-        yield f"Texts that count as missing ({said}): Is none of them an answer or a value?"
+        yield f"Texts that count as missing ({_listed(texts)}): Is none of them an answer or a value?"
     if bounds := _bounds(policy):
         yield (
             f"Bounds ({_join(bounds)}): They are published. Do they come from general knowledge, and not "
@@ -174,10 +175,21 @@ def _of_use(policy: Policy) -> Iterator[str]:
     )
 
 
-def _bounds(policy: Policy) -> dict[str, tuple[float, float]]:
-    """Return the bounds of columns with noise: of what is released, else of what noise is added to."""
-    found = {name: column.output_bounds or column.input_bounds for name, column in policy.perturbed.items()}
-    return {name: pair for name, pair in found.items() if pair is not None}
+def _bounds(policy: Policy) -> dict[str, str]:
+    """Say the bounds of the columns with noise: of what is released, or of what noise is added to."""
+    found: dict[str, str] = {}
+    for name, column in policy.perturbed.items():
+        if column.input_bounds is not None:
+            found[name] = f"set to the bounds {_between(column.input_bounds)} before noise is added"
+        if column.output_bounds is not None:
+            found[name] = f"released between {_between(column.output_bounds)}"
+    return found
+
+
+def _between(bounds: tuple[float, float]) -> str:
+    """Write bounds exactly: how they end shows whether they come from the data."""
+    low, high = (repr(float(bound)).removesuffix(".0") for bound in bounds)
+    return f"{low} and {high}"
 
 
 def _named_labels(policy: Policy) -> list[str]:
@@ -191,13 +203,23 @@ def _named_labels(policy: Policy) -> list[str]:
 
 def _orders(policy: Policy) -> dict[str, str]:
     """Return the order of the values of sensitive columns, in words, where the policy says one."""
-    return {name: _join(map(str, column.order)) for name, column in policy.sensitive.items() if column.order}
+    return {
+        name: _listed(map(str, column.order)) for name, column in policy.sensitive.items() if column.order
+    }
 
 
 def _missing_texts(policy: Policy) -> list[str]:
     """Return all texts that count as a missing value somewhere."""
     own = (text for how in policy.cleaned.values() for text in how.missing)
     return [*dict.fromkeys([*policy.source.options.missing, *own])]
+
+
+def _listed(texts: Iterable[str]) -> str:
+    """List values of a policy; what a terminal would obey is written out, and so is a long list's length."""
+    every = [*texts]
+    shown = ", ".join(f"'{one if one.isprintable() else escape(one)}'" for one in every[:_MOST_SHOWN])
+    left = len(every) - _MOST_SHOWN
+    return f"{shown} and {left:,} more" if left > 0 else shown
 
 
 def _join(names: Iterable[str]) -> str:

@@ -35,7 +35,7 @@ from anon_pipeline.limits.linking import (
 )
 from anon_pipeline.limits.meanings import bound_text, limits_nothing, meaning_of
 from anon_pipeline.limits.outliers import OUTLYING, UNCONFIDENT_RECORDS
-from anon_pipeline.limits.releases import CROSS_RELEASE_K, REPEATED_NOISE, STICKY
+from anon_pipeline.limits.releases import CROSS_RELEASE_K, NEWCOMERS, REPEATED_NOISE, STICKY
 from anon_pipeline.limits.roles import (
     NAMED_PEOPLE,
     RARE_TEXTS,
@@ -109,6 +109,7 @@ _OWN = (
     CROSS_RELEASE_K,
     STICKY,
     REPEATED_NOISE,
+    NEWCOMERS,
     KNOWN_COLUMNS,
     INFORMATION_LOSS,
     RELATIVE_ERROR,

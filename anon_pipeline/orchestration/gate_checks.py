@@ -7,7 +7,7 @@ Decision: docs/adr/0056-the-gates-checks-are-of-published.md.
 """
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -157,7 +157,7 @@ def check_result(
     found = verdict_metadata(verdict, told.report, told.measured)
     if verdict.status is Status.REFUSED and told.advice:
         found["advice"] = markdown_list(told.advice)
-    said = described_verdict(verdict, policy, told.advice)
+    said = described_verdict(verdict, policy, told.advice, published=told.report.passed)
     return _result(policy, partition, name, verdict.status, said, found)
 
 
@@ -197,13 +197,21 @@ def _result(
     )
 
 
-def described_verdict(verdict: Verdict, policy: Policy | None = None, advice: Collection[str] = ()) -> str:
+def described_verdict(
+    verdict: Verdict,
+    policy: Policy | None = None,
+    advice: Collection[str] = (),
+    *,
+    published: bool = True,
+) -> str:
     """Say a verdict; of one that is not kept or warns also what to do, and where the numbers are.
 
     Args:
         advice: on all limits that refused the release.
+        published: whether others will have the file, and can compute what follows from it; no value is said
+            otherwise ([ADR 45]).
     """
-    said = verdict_text(verdict)
+    said = verdict_text(verdict if published else replace(verdict, recomputable=False))
     if verdict.status in (Status.REFUSED, Status.WARNED):
         said += f". Next: {next_step(verdict, policy)}"
     if verdict.status is Status.REFUSED:

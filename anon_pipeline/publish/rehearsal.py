@@ -1,7 +1,7 @@
 """A release that is made and judged as it would be published, and thrown away.
 
-Nothing is published, written to the vault or booked: another draw is made for the release itself, so what was
-drawn here is in nobody's hands.
+Nothing is published, and no ε is booked: another draw is made for the release itself, so what was drawn here
+is in nobody's hands. Where a project has no ledger yet, or with ``record_key`` no vault, empty ones are made.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.accounting.booking import booking
+from anon_pipeline.publish.draws.preconditions import refuse_what_cannot_be_published
 from anon_pipeline.publish.early_refusals import before_noise, read_memory, refuse_early
 from anon_pipeline.publish.judgment import refuse_unless_passed
 from anon_pipeline.publish.whole_chain import Release
@@ -43,12 +44,16 @@ def rehearse(
         The release, which the gate has passed, perhaps with warnings. It must not be given away: its noise is
         booked nowhere.
     Raises:
-        InputError, InfeasibleError, PolicyError: as `make_release`; a budget is not asked.
-        GateRefused: the gate refuses it; its ``advice`` says what to change in the policy.
+        InputError, InfeasibleError, PolicyError, PublishError: as `make_release`.
+        GateRefused: the gate refuses it, and its ``advice`` says what to change in the policy; or it is
+            beyond the budget, which a run that uses an earlier draw again does not ask.
     """
     refuse_early(policy, locations, partition, archive)
     with private_stage("ledger"):
         booked = booking(policy, locations, partition=partition)
+        booked.refuse_unbookable(fresh=policy.perturb is not None and policy.perturb.republish == "fresh")
+    with private_stage("destination"):
+        refuse_what_cannot_be_published(policy, locations, partition=partition)
     with private_stage("key"):
         key = hashing_key(policy, folder=locations.sources)
     observe(Step("source"))

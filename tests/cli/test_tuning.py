@@ -8,6 +8,7 @@ import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -175,3 +176,15 @@ def test_no_cell_of_the_data_and_no_small_count_gets_out(call: Call, tmp_path: P
         for name in ("suppression", "suppression_at_most"):
             share = float(row[name])
             assert share == 0 or share >= float(f"{int(row['k']) / 400:.3g}")
+
+
+def test_without_a_remaining_epsilon_nothing_is_recommended(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "anon_pipeline.publish.accounting.accounts.remaining_epsilon", lambda *_, **__: Fraction(0)
+    )
+    done = call("--k", "5")
+    assert (done.code, "Recommended" in done.out) == (2, False)
+    assert "budget: no ε is left" in done.err
+    assert call("--k", "5", "--epsilon", "1").code == 0

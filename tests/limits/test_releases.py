@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from anon_pipeline import anonymize
 from anon_pipeline.encode.codes import CLASS, RECORD
 from anon_pipeline.evidence.evidence import evidence_from
 from anon_pipeline.gate import Status, limits_of
@@ -18,6 +19,7 @@ from anon_pipeline.limits.table import demands
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.public import public_document, public_policy
 from anon_pipeline.stages.history.in_ledger import InLedger
+from anon_pipeline.stages.history.memory import Memory
 
 Small = Callable[..., Policy]
 WEEKLY = {"schedule": {"cron": "0 3 * * 1"}}
@@ -110,3 +112,39 @@ def test_the_public_policy_does_not_tell_whether_there_is_a_schedule(small_polic
         public = public_policy(public_document(policy))
         assert limits_of(public) == limits_of(policy)
         assert verdict_on(public).status is Status.UNMEASURED
+
+
+KEYED: dict[str, Any] = {"record_key": "person", "deidentify": {"key_env": "ANON_TEST_KEY"}, "suppress": None}
+
+
+def test_who_joins_a_published_class_alone_is_warned_of(
+    small_policy: Small, small_people: Callable[..., pd.DataFrame], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANON_TEST_KEY", "0123456789abcdef")
+    policy, people = small_policy(**KEYED, gate={"suppression": None}), small_people(60)
+    joined = people.iloc[[0]].assign(person="somebody new")
+
+    def newcomers(table: pd.DataFrame, memory: Memory) -> tuple[Any, Memory | None]:
+        release = anonymize(policy, table, memory=memory)
+        (found,) = (one for one in release.report.verdicts if one.limit == "newcomers")
+        return found, release.memory
+
+    first, memory = newcomers(people, Memory.empty())
+    assert (first.status, first.value) == (Status.PASSED, 0)
+    assert memory is not None
+    assert newcomers(people, memory)[0].status is Status.PASSED
+    later = newcomers(pd.concat([people, joined], ignore_index=True), memory)[0]
+    assert (later.status, later.value) == (Status.WARNED, 1)
+    assert later.to_json()["value"] is None  # it follows from who was published before
+
+
+def test_without_a_key_or_exact_values_nobody_is_compared(small_policy: Small) -> None:
+    assert "newcomers" not in limits_of(small_policy())
+    assert "newcomers" in limits_of(small_policy(**KEYED))
+    exact = small_policy(**KEYED).unchanged
+    bare = small_policy(
+        **KEYED,
+        columns={name: {"role": "identifier", "action": "drop", "distance": None} for name in exact},
+        gate={"t_closeness": {}, "l_diversity": {}},
+    )
+    assert "newcomers" not in limits_of(bare)

@@ -66,7 +66,7 @@ def test_what_values_mean_is_shown_and_asked(small_policy: Small) -> None:
     )
     shown, asked = [*protections(policy)], [*review_questions(policy)]
     assert "height: released between 150 and 197" in shown
-    assert "illness: in t-closeness, neighbors in this order are alike: asthma, flu, hiv" in shown
+    assert "illness: in t-closeness, neighbors in this order are alike: 'asthma', 'flu', 'hiv'" in shown
     assert "texts that count as a missing value: '?', 'NA', '0'" in shown
     assert any("'?', 'NA', '0'): Is none of them an answer" in one for one in asked)
     assert any(one.startswith("Bounds (height): They are published") for one in asked)
@@ -75,6 +75,25 @@ def test_what_values_mean_is_shown_and_asked(small_policy: Small) -> None:
     assert any(one.startswith("Other releases about these people") for one in asked)
     assert any("No t_closeness is set" in one and "illness" in one for one in asked)
     assert "illness: no limit on how likely one value becomes in a class (t_closeness)" in shown
+
+
+def test_nothing_that_a_terminal_obeys_is_shown(small_policy: Small) -> None:
+    forged = "none\n  - k at least 100\x1b[8m\u202e"
+    policy = small_policy(
+        columns={"illness": {"distance": "ordered", "order": ["asthma", forged]}},
+        source={"options": {"missing": [forged, *map(str, range(100))]}},
+    )
+    for said in (*protections(policy), *review_questions(policy)):
+        assert said.isprintable()
+        assert len(said) < 500
+    assert any("and 71 more" in said for said in protections(policy))
+
+
+def test_bounds_are_shown_exactly_and_as_what_they_are(small_policy: Small) -> None:
+    declared = {"sensitivity": "declared", "input_bounds": [1234567, 7654321.25]}
+    assert "height: set to the bounds 1234567 and 7654321.25 before noise is added" in [
+        *protections(small_policy(columns={"height": declared}))
+    ]
 
 
 def test_each_column_is_treated_in_one_way(small_policy: Small) -> None:

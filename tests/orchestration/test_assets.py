@@ -128,6 +128,8 @@ def test_dagster_stores_no_number_that_is_the_curators(project: Make, linking_ri
     assert {name for name, value in values.items() if value is not None} == (
         shown | {"utility_fully_generalized"} if linking_risk else set()
     )
+    said = [each.description or "" for each in evaluations if each.check_name in values]
+    assert any(re.match(r"[\w.]+: [\d.]+ \(", one) for one in said) == (linking_risk == 1.0)
     told = [str(entry) for entry in made.instance.all_logs(result.run_id)]
     measured = json.loads((made.folder / "vault" / "small" / "gate.json").read_text())
     assert (made.folder / "vault" / "small" / "gate.json").stat().st_mode & 0o777 == 0o600

@@ -176,6 +176,9 @@ def test_a_refused_check_says_what_to_do_and_where_the_numbers_are() -> None:
     assert said.startswith("linking_risk (at most 0.01) refused. Next: ") and "0.123" not in said
     assert "anon-pipeline tune POLICY" in said and "anon-pipeline vault measured POLICY" in said
     assert described_verdict(Verdict("contract", Status.PASSED)) == "contract passed"
+    passed = Verdict("k", Status.PASSED, 6, 3, "at least", recomputable=True)
+    assert described_verdict(passed) == "k: 6 (at least 3) passed"
+    assert described_verdict(passed, published=False) == "k (at least 3) passed"
     warned = described_verdict(Verdict("utility_released", Status.WARNED, 0.5, 0.8, "at least"))
     assert "Next: take a smaller k" in warned and "vault measured" not in warned
 

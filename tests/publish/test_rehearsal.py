@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from anon_pipeline import GateRefused, InputError, Locations, make_release
+from anon_pipeline.base.errors import PublishError
 from anon_pipeline.gate import Status
 from anon_pipeline.ledger import ledger_at
 from anon_pipeline.policy import Policy
@@ -29,7 +30,7 @@ STICKY: dict[str, Any] = {
 
 @pytest.fixture
 def folders(tmp_path: Path, small_people: Callable[..., pd.DataFrame]) -> Locations:
-    small_people(60).to_csv(tmp_path / "people.csv", index=False)
+    small_people(240).to_csv(tmp_path / "people.csv", index=False)
     return Locations.of(tmp_path, {})
 
 
@@ -78,3 +79,20 @@ def test_the_memory_is_read_and_stays_as_it_was(
     assert memory.read_bytes() == before
     with pytest.raises(InputError, match="record_key"):
         rehearse(policy, folders)
+
+
+def test_what_the_ledger_would_refuse_is_refused(small_policy: Small, folders: Locations) -> None:
+    policy = small_policy(budget={"epsilon": 3})
+    make_release(policy, folders)
+    with pytest.raises(GateRefused, match="spent 2, requested 2, remaining 1"):
+        rehearse(policy, folders)
+    Path(folders.ledger.removeprefix("sqlite:///")).unlink()
+    with pytest.raises(InputError, match="ledger"):
+        rehearse(policy, folders)
+
+
+def test_what_could_not_be_published_is_refused(small_policy: Small, folders: Locations) -> None:
+    folders.release(small_policy()).mkdir()
+    (folders.release(small_policy()) / "manifest.json").write_text("{}")
+    with pytest.raises(PublishError):
+        rehearse(small_policy(), folders)

@@ -43,11 +43,12 @@ CURRENCIES = (
     *("Fr.", "SFr.", "€", "$", "£", "¥", "₹"),
 )
 UNITS = (
-    *("kg", "g", "mg", "µg", "lb", "lbs", "cm", "mm", "m", "km", "in", "ft", "l", "ml", "dl", "mmHg", "bpm"),
-    *("mmol/l", "mg/dl", "g/dl", "°C", "°F", "kcal", "kWh", "km/h", "h", "min", "s", "years", "yrs", "y"),
-    *("Jahre", "J.", "Std.", "Tage", "days", "ans", "años", "Punkte", "points", "Stk."),
+    *("kg", "mg", "µg", "lb", "lbs", "cm", "mm", "km", "ft", "ml", "dl", "mmHg", "bpm", "mmol/l", "mg/dl"),
+    *("g/dl", "°C", "°F", "kcal", "kWh", "km/h", "min", "years", "yrs", "Jahre", "Std.", "Tage", "days"),
+    *("ans", "años", "Punkte", "points", "Stk."),
 )
-"""What may stand behind all numbers of a column; a policy calls it `currency`, too."""
+"""What may stand behind all numbers of a column; a policy calls it `currency`, too. No single letters, which
+codes end with as well (`12m`, `1001 h`)."""
 DECIMALS_FIRST = (
     (".", ""),
     (".", ","),
@@ -157,7 +158,7 @@ def _strip_signs(texts: pd.Series) -> tuple[pd.Series, str | None, bool]:
         if _all(bare, rf"(?:[-+(]?{sign} ?.+|.+ ?{sign}\)?)"):
             return bare.str.replace(currency, "", regex=False).str.strip(), currency, False
     for unit in _LONG_UNITS_FIRST:
-        if _all(bare, rf".*\d ?{re.escape(unit)}"):
+        if _all(bare, rf"(?!-?0\d).*\d ?{re.escape(unit)}"):  # a code begins with 0, and no quantity
             return bare.str[: -len(unit)].str.strip(), unit, False
     if _all(bare, r".+%"):
         return bare.str[:-1].str.strip(), None, True

@@ -10,7 +10,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -21,13 +21,13 @@ from anon_pipeline.base.spelling import is_plain, look_alikes
 from anon_pipeline.catalog.entries import Format
 from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.catalog.sources import DEFAULT_FORMAT, FORMATS
-from anon_pipeline.draft.profile.title_lines import count_title_rows
+from anon_pipeline.draft.profile.title_lines import SEPARATORS, count_title_rows
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.sources.change_guard import files_in, refuse_changes
 from anon_pipeline.sources.compressed_files import unpack
 from anon_pipeline.sources.formats import read_file, read_folder
 
-_SEPARATORS = (",", ";", "\t", "|")
+_FITS = 0.9  # share of lines with as many fields as a header that needs no title
 _HEAD_LINES = 1_000
 _HEAD_CHARACTERS = 2**20
 _BLOCK = 2**20
@@ -93,8 +93,7 @@ def find_layout(path: Path | Held) -> Layout:
         with open_readable(path) as file:
             head = file.read(4)
         encoding, guessed = _guess_encoding(path, head)
-        lines = _head(path, encoding)
-    sep, fitting, titles = _separator(lines)
+        sep, fitting, titles = _separator(_head(path, encoding))
     return Layout(DEFAULT_FORMAT, sep, encoding, fitting, guessed, titles)
 
 
@@ -158,24 +157,48 @@ def _separator(text: str) -> tuple[str, float, int]:
     """Return the separator by which most lines have as many fields as the header, that share, and the lines
     before the header.
 
-    Of equally fitting ones the separator of most fields; a table of one column has a comma.
+    Of equally fitting ones the separator of most fields; a table of one column has a comma. What may be the
+    header by another separator is no title.
     """
-    best = (0.0, 1, ",", 0)
-    for sep in _SEPARATORS:
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=sep)
-        ended, rows = [0], list[list[str]]()
-        for row in islice(reader, _HEAD_LINES):
-            rows.append(row)
-            ended.append(reader.line_num)
-        titles = count_title_rows(rows)
-        titles *= any(map(any, rows[:titles]))  # empty lines are skipped anyhow
-        widths = [len(row) for row in rows[titles:] if row]
-        if not widths or widths[0] < 2:
-            continue
-        share = Counter(widths)[widths[0]] / len(widths)
-        if (round(share, 2), widths[0]) > best[:2]:
-            best = (round(share, 2), widths[0], sep, ended[titles])
-    return best[2], best[0] or 1.0, best[3]
+    readings = [found for sep in SEPARATORS if (found := _read_head(text, sep)) is not None]
+    headed = [found for found in readings if not found.titles and found.fitting >= _FITS]
+    if any(found.bare for found in readings) and headed:
+        readings = [found for found in readings if not found.bare]
+    best = max(readings, key=lambda found: (found.fitting, found.fields), default=None)
+    return (",", 1.0, 0) if best is None else (best.sep, best.fitting, best.titles)
+
+
+class _Reading(NamedTuple):
+    """The first lines by one separator.
+
+    fitting: share of the lines with as many fields as the header, in [0, 1].
+    fields: of the header.
+    titles: lines before it.
+    bare: whether some line of the title has this separator nowhere, and may be a header by another one.
+    """
+
+    sep: str
+    fitting: float
+    fields: int
+    titles: int
+    bare: bool
+
+
+def _read_head(text: str, sep: str) -> _Reading | None:
+    """Read the first lines by a separator; None where the header has one field."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=sep)
+    ended, rows = [0], list[list[str]]()
+    for row in islice(reader, _HEAD_LINES):
+        rows.append(row)
+        ended.append(reader.line_num)
+    titles = count_title_rows(rows)
+    titles *= any(map(any, rows[:titles]))  # empty lines are skipped anyhow
+    widths = [len(row) for row in rows[titles:] if row]
+    if not widths or widths[0] < 2:
+        return None
+    share = round(Counter(widths)[widths[0]] / len(widths), 2)
+    bare = any(len(row) == 1 for row in rows[:titles])
+    return _Reading(sep, share, widths[0], ended[titles], bare)
 
 
 def read_table(path: Path | Held, layout: Layout, limits: Limits = _LIMITS) -> pd.DataFrame:

@@ -21,7 +21,7 @@ from anon_pipeline.ledger.draws import finished_draws, reopen
 from anon_pipeline.ledger.fence import hold_fence
 from anon_pipeline.ledger.kinds import refuse_unless_of_kind
 from anon_pipeline.ledger.recovery import unknown_releases
-from anon_pipeline.ledger.requests import refuse_another
+from anon_pipeline.ledger.requests import refuse_another, refuse_beyond_budget
 from anon_pipeline.ledger.same_people import published_epsilon
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.policy.locations import OFF, Locations
@@ -133,8 +133,27 @@ class Booking:
             return
         with suppress(PublishError):
             self.ledger.enter_found(read_manifest(self.folder))
+        self._refuse_unless_known(self.ledger)
+
+    def _refuse_unless_known(self, ledger: Ledger) -> None:
         release = self.asked.release
-        refuse_unless_known(self.ledger, release, release_ids_in(manifests_of(self.root, release)))
+        refuse_unless_known(ledger, release, release_ids_in(manifests_of(self.root, release)))
+
+    def refuse_unbookable(self, *, fresh: bool) -> None:
+        """Refuse a release that the ledger would not open now; nothing is entered.
+
+        Args:
+            fresh: whether its whole ε would be booked; sticky noise may cost less.
+        Raises:
+            GateRefused: beyond the budget.
+            InputError: the ledger does not have what is out.
+        """
+        if self.ledger is None:
+            return
+        self._refuse_unless_known(self.ledger)
+        if fresh:
+            with self.ledger.page() as page:
+                refuse_beyond_budget(page.others(""), self.asked, now=self.ledger.now())
 
     def request_for(self, epsilon: Fraction) -> Asked:
         """Return what is entered for a release that spends this ε."""

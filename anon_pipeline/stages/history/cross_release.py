@@ -82,6 +82,29 @@ def cross_release_k(codes: NDArray[np.int64]) -> int | None:
     return int(_fewest(rows, weights.astype(np.int64), order, begin, end, wanted))
 
 
+def count_newcomers(codes: NDArray[np.int64], *, k: int) -> int:
+    """Count the newcomers, and those who left, whose values the last release shows beside an earlier one.
+
+    Whoever has both finds, in a class that is in both, the values of those who joined it, or who left it, as
+    the difference. They hide among each other alone: the others' values are in both.
+
+    Args:
+        codes: (m, r) class of each person in each release, −1 where it was not in it; see `history`.
+        k: people who joined a class together, or left it, and are too many to be told apart.
+    Returns:
+        Of the earlier release with which it is most.
+    """
+    now, many = codes[:, -1], int(codes.max(initial=-1)) + 1
+    found = [0]
+    for before in codes[:, :-1].T:
+        moved = before != now
+        both = np.bincount(before[before >= 0], minlength=many) > 0
+        both &= np.bincount(now[now >= 0], minlength=many) > 0
+        some = (np.bincount(side[moved & (side >= 0)], minlength=many) for side in (before, now))
+        found.append(sum(int(those[both & (those < k)].sum()) for those in some))
+    return max(found)
+
+
 @kernel
 def _fits(rows: NDArray[np.int64], person: int, other: int) -> bool:
     """Tell whether another row has the same class wherever the person's has one."""

@@ -34,6 +34,7 @@ def texts(*values: str) -> pd.Series:
         (("72,5 kg", "100 kg"), NumberForm(decimal=",", currency="kg"), [72.5, 100]),
         (("5mm", "-7 mm"), NumberForm(currency="mm"), [5, -7]),
         (("36.6 °C", "40 °C"), NumberForm(currency="°C"), [36.6, 40]),
+        (("0.5 kg", "0 kg"), NumberForm(currency="kg"), [0.5, 0]),
         (("12,50 €", "1.000,00 €"), NumberForm(",", ".", "€"), [12.5, 1000]),
         (("$85,000", "$1,200"), NumberForm(thousands=",", currency="$", ambiguous=True), [85000, 1200]),
         (("12%", "3 %"), NumberForm(percent=True), [0.12, 0.03]),

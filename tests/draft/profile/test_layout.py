@@ -53,6 +53,48 @@ def test_lines_before_the_names_are_counted(title: str, tmp_path: Path) -> None:
     assert found.written == {"sep": ";", "encoding": "utf-8", "skip_lines": 2}
 
 
+REGISTERS = {
+    "addresses with commas": ("patient;address", "P{i};c/o Anna, Street {i}, Berlin"),
+    "lists of codes": ("sex;diagnoses", "f;J2{i}, K1{i}, I1{i}"),
+    "decimal commas": ("patient;weight;height", "P{i};6{i},5 kg;15{i},2 cm"),
+    "dates and commas": ("sex;birth;address", "f;{i} May 1940;Street {i}, Bern, CH"),
+}
+
+
+@pytest.mark.parametrize(("header", "record"), REGISTERS.values(), ids=REGISTERS)
+def test_a_header_with_another_separator_is_no_title(header: str, record: str, tmp_path: Path) -> None:
+    """The commas of such records part them into as many fields each, and the header is one field by them."""
+    path = tmp_path / "x.csv"
+    path.write_text("\n".join([header, *(record.format(i=i) for i in range(9))]) + "\n")
+    found = find_layout(path)
+    assert (found.sep, found.skip_lines) == (";", 0)
+    assert [*read_table(path, found).columns] == header.split(";")
+
+
+@pytest.mark.parametrize(
+    "first", ["id,birth,weight,doctor", '"id;birth;weight;doctor"', "Report of May", "CANARY;;;"]
+)
+def test_records_are_not_taken_for_names(first: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    records = [f"P{i:05};{i} Mar 1940;6{i},5 kg;Dr. {'ABCDEFGHI'[i]} Meier" for i in range(9)]
+    path.write_text("\n".join([first, *records]) + "\n")
+    with pytest.raises(InputError) as refused:
+        read_table(path, find_layout(path))
+    assert "P0000" not in str(refused.value)
+    rows = [(first.split(";") + [""] * 3)[:4], *(record.split(";") for record in records)]
+    pd.DataFrame(rows).replace("", None).to_excel(
+        tmp_path / "x.xlsx", header=False, index=False, engine="openpyxl"
+    )
+    assert find_layout(tmp_path / "x.xlsx").skip_lines == 0
+
+
+def test_a_field_that_is_too_long_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("a" * 200_000 + "\n1\n")
+    with pytest.raises(InputError, match="must be a readable file"):
+        find_layout(path)
+
+
 def test_empty_lines_alone_are_no_title(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text("\n\n" + "".join(",".join(row) + "\n" for row in [["id", "town", "weight"], *RECORDS]))

@@ -40,6 +40,10 @@ def test_rows_before_the_names(title: list[list[str]], expected: int) -> None:
         [["Report"], ["7", "Basel", "none"], *RECORDS],  # no letter in the first one: a record
         [["Report"], ["a", "b"], *[["1", "2"]] * 9],  # two columns
         [["Report"], [*HEADER, "more"], *RECORDS],
+        [["Report"], *[[f"P{i}", f"Dr. {'abcdefgh'[i]}", "Bern"] for i in range(8)]],  # no names at all
+        [["first", "", ""], *[[f"P{i}", f"{i} May 1940", f"{i},5 kg"] for i in range(8)]],
+        [["id,town,illness"], *[[f"P{i}", "x", "y"] for i in range(8)]],  # names, by another separator
+        [["id;town;illness"], ["a", "b", "c"], *RECORDS],
     ],
 )
 def test_what_may_be_records_is_no_title(rows: list[list[str]]) -> None:

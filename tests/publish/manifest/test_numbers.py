@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatchcase
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from anon_pipeline.policy.locations import Locations
 from anon_pipeline.publish.manifest.numbers import MANIFEST, METADATA, all_numbers
 from anon_pipeline.publish.whole_chain import make_release
 from anon_pipeline.stages.facts.audience import fact_numbers
+from anon_pipeline.stages.history.in_ledger import NOTHING_IN_LEDGER, InLedger
 from anon_pipeline.stages.pipeline import run
 from anon_pipeline.stages.private import Means
 
@@ -60,18 +62,19 @@ def test_a_value_is_published_if_and_only_if_the_file_tells_it() -> None:
 def test_what_looks_at_the_ledger_is_declared_to_be_computed_from_it(
     small_policy: Callable[..., Policy], small_people: Callable[..., pd.DataFrame], tmp_path: Path
 ) -> None:
-    """Whether the ledger has another dataset changes what is said of `repeated_people`, of nothing else."""
+    """What the ledger has changes what is said of `repeated_people` and `repeated_noise`, of nothing else."""
     policy = small_policy()
     chain = run(policy, small_people(), Means(tmp_path, None, seeded_entropy(0)))
     table, facts = chain.suppressed.frame, chain.suppressed.facts
     report, others = (
-        evaluate(table, policy, facts, originals=chain.k_anonymized.frame, elsewhere=elsewhere)
-        for elsewhere in (False, True)
+        evaluate(table, policy, facts, originals=chain.k_anonymized.frame, in_ledger=in_ledger)
+        for in_ledger in (NOTHING_IN_LEDGER, InLedger(same_columns=True, published=Fraction(100)))
     )
     pairs = zip(report.verdicts, others.verdicts, strict=True)
     changed = {one.limit for one, other in pairs if one != other}
-    assert changed == {"repeated_people"}
+    assert changed == {"repeated_people", "repeated_noise"}
     assert limit_of("repeated_people").number.of == ("originals", "history")
+    assert limit_of("repeated_noise").number.of == ("history",)
     assert METADATA["reason"].of == ("policy", "released file", "originals", "history")
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from anon_pipeline.stages.history.cross_release import cross_release_k, history
+from anon_pipeline.stages.history.cross_release import count_newcomers, cross_release_k, history
 from anon_pipeline.stages.history.memory import Memory, Past
 
 
@@ -56,6 +56,37 @@ def test_persons_of_earlier_releases_alone_are_not_counted_for() -> None:
 )
 def test_it_is_what_the_definition_says(codes: np.ndarray) -> None:
     assert cross_release_k(codes) == by_brute_force(codes)
+
+
+def compared_by_brute_force(codes: np.ndarray, k: int) -> int:
+    """By sets of people, class by class, of each earlier release and the last one."""
+    found = [0]
+    for j in range(codes.shape[1] - 1):
+        told = 0
+        for label in set(codes[:, j]) & set(codes[:, -1]) - {-1}:
+            before, now = (set(np.flatnonzero(codes[:, at] == label)) for at in (j, -1))
+            told += sum(len(some) for some in (now - before, before - now) if len(some) < k)
+        found.append(told)
+    return max(found)
+
+
+def test_one_who_joins_a_class_is_told_and_one_of_many_is_not() -> None:
+    stay, join = [[0, 0]] * 5, [[-1, 0]]
+    assert count_newcomers(np.array([*stay, *join]), k=5) == 1
+    assert count_newcomers(np.array([*stay, *join * 4]), k=5) == 4
+    assert count_newcomers(np.array([*stay, *join * 5]), k=5) == 0
+    moved = [[0, 1]]  # leaves one class, joins another
+    assert count_newcomers(np.array([*stay, *[[1, 1]] * 5, *moved]), k=5) == 2
+    assert count_newcomers(np.array([*stay, *[[0, 2]] * 4]), k=5) == 4  # a new class has no difference
+    assert count_newcomers(np.array([[0], [0]]), k=5) == 0
+
+
+@given(
+    arrays(np.int64, st.tuples(st.integers(1, 12), st.integers(1, 4)), elements=st.integers(-1, 2)),
+    st.integers(1, 5),
+)
+def test_comparing_releases_is_what_the_definition_says(codes: np.ndarray, k: int) -> None:
+    assert count_newcomers(codes, k=k) == compared_by_brute_force(codes, k)
 
 
 def test_history_puts_releases_side_by_side() -> None:
