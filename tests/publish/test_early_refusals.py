@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from anon_pipeline import GateRefused, Locations, PolicyError, anonymize
+from anon_pipeline import GateRefused, InputError, Locations, PolicyError, anonymize
 from anon_pipeline.policy import Policy
 from anon_pipeline.publish.early_refusals import refuse_early
 
@@ -26,7 +26,7 @@ def test_a_policy_below_the_defaults_of_its_project_is_refused(small_policy: Sma
 
 def test_paths_outside_of_the_project_are_refused(small_policy: Small, tmp_path: Path) -> None:
     policy = small_policy(source={"path": "../people.csv"})
-    with pytest.raises(PolicyError, match="must stay within"):
+    with pytest.raises(InputError, match="must stay within"):
         refuse_early(policy, Locations.of(tmp_path, {}), None, None)
 
 
