@@ -17,7 +17,15 @@ from anon_pipeline.cli.options import (
     source_options,
 )
 from anon_pipeline.cli.run_output import Asked, refusal_document, rehearsal_document
-from anon_pipeline.cli.shared import PRIVATE, Progress, echo_json, print_report, print_warnings, shows_values
+from anon_pipeline.cli.shared import (
+    PRIVATE,
+    Progress,
+    echo_json,
+    print_report,
+    print_warnings,
+    shows_values,
+    warn_of_questions,
+)
 
 if TYPE_CHECKING:
     from anon_pipeline.publish.whole_chain import Release
@@ -46,6 +54,7 @@ def rehearse(ctx: click.Context, /, policy_file: Path, **options: Any) -> None:
     policy = load_policy(policy_file)
     check_partition(policy, options["partition"])
     locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
+    warn_of_questions(policy_file)
     asked, archive = Asked(policy, locations, options["partition"]), archive_of(policy, locations)
     try:
         with Progress() as progress:

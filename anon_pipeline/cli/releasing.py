@@ -28,7 +28,14 @@ from anon_pipeline.cli.run_output import (
     refusal_document,
     release_document,
 )
-from anon_pipeline.cli.shared import Progress, echo_json, print_refused, print_report, shows_values
+from anon_pipeline.cli.shared import (
+    Progress,
+    echo_json,
+    print_refused,
+    print_report,
+    shows_values,
+    warn_of_questions,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -80,6 +87,7 @@ def run(ctx: click.Context, /, policy_file: Path, **options: Any) -> None:
         from anon_pipeline.orchestration.instance_events import refuse_without_instance  # noqa: PLC0415
 
         refuse_without_instance()
+    warn_of_questions(policy_file)
     releases = [Asked(policy, locations, key, records_before(policy, locations, key)) for key in keys]
     if span is None:
         _run_one(ctx, releases[0], options)

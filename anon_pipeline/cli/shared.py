@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -243,6 +243,19 @@ def print_warnings(report: GateReport, policy: Policy | None = None) -> None:
             continue
         bound = "" if verdict.bound is None else f" (advised: {demanded_by(verdict)})"
         click.echo(f"warned    {verdict.limit}{bound}: {next_step(verdict, policy)}")
+
+
+def warn_of_questions(policy_file: Path) -> None:
+    """Say that questions of `init` still stand in a policy, which nobody has answered."""
+    with suppress(OSError, UnicodeDecodeError):
+        lines = policy_file.read_text(encoding="utf-8").splitlines()
+        asked = sum(line.strip().startswith("# QUESTION:") for line in lines)
+        if asked:
+            said = "1 question of init stands" if asked == 1 else f"{asked} questions of init stand"
+            click.echo(
+                f"warning: {said} in {policy_file.name}. Answer them, and delete their lines (# QUESTION:).",
+                err=True,
+            )
 
 
 def print_paths(data: Path, manifest: Path, report: Path, measured: str) -> None:

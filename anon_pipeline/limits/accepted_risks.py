@@ -250,11 +250,18 @@ def _judge_accepted(case: object, demand: Demand) -> Verdict:
     return Verdict(demand.name, Status.REFUSED, reason=str(demand.wanted))
 
 
+_CHANGE_IT = "change this key of the policy, or leave it: readers of the report see what was accepted."
+_HAVE_IT_REVIEWED = "let a second person confirm the policy: anon-pipeline review POLICY --who NAME."
+
 ACCEPTED = Limit(
     "accepted",
     Words(
         "The policy's {} accepts no more risk than usual.",
-        advice="change this key of the policy, or leave it: readers of the report see what was accepted.",
+        parts=(
+            ("reviewed", "A second person has confirmed the policy as it is, beyond what limits measure."),
+        ),
+        advice=_CHANGE_IT,
+        advice_for=lambda policy, of: _HAVE_IT_REVIEWED if of == "reviewed" else _CHANGE_IT,
     ),
     Judged(judge=_judge_accepted, bound=lambda wanted: None),
     demanded=_demands,

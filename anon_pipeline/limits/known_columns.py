@@ -142,6 +142,7 @@ KNOWN_COLUMNS = Limit(
         advice_for=_advice,
         question="linkability",
         knows="the generalized values, the exact values before noise, and {}",
+        knows_plain="the generalized values, and {}",
     ),
     Judged(
         measure=_known_columns_share,

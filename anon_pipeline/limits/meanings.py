@@ -21,7 +21,7 @@ def meaning_of(limit: Limit, of: str, policy: Policy | None = None) -> str:
         policy: that demands it; None: in general.
     """
     words, slots = limit.words, {"counted": "records", "k": "k"}
-    said = words.meaning
+    said = dict(words.parts).get(of, words.meaning)
     if policy is not None:
         slots = {"counted": unit_of(policy), "k": str(policy.gate_k)}
         said = words.of_people if policy.person is not None and words.of_people else said

@@ -34,6 +34,7 @@ class Words:
 
     meaning: one sentence. ``{}`` stands for the column or part, ``{k}`` for the gate's k, ``{counted}`` for
         records, or for people where the policy says whose records they are.
+    parts: the name of each part that the sentence does not fit, and the sentence for it.
     of_people: the same sentence where people are counted, and ``{counted}`` is not enough to say so.
     advice: what to change in the policy where it is refused; for limits that tuning cannot judge.
     advice_for: the same for one policy and what a verdict is about: ``""`` or a column; None: ``advice``.
@@ -42,15 +43,18 @@ class Words:
     question: of the European guidance that it answers; None: none of them.
     knows: what its attacker knows of a person, where its value is the share of the records that he gets
         right, or his chance; empty where its value is something else.
+    knows_plain: the same where no column gets noise; empty: the same.
     """
 
     meaning: str
+    parts: tuple[tuple[str, str], ...] = ()
     of_people: str = ""
     advice: str = ""
     advice_for: Callable[[Policy, str], str] | None = None
     only: Callable[[Policy], tuple[str, str] | None] | None = None
     question: Question | None = None
     knows: str = ""
+    knows_plain: str = ""
 
 
 @dataclass(frozen=True, slots=True)

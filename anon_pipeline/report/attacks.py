@@ -152,7 +152,9 @@ def attacks(
     for verdict in gate.verdicts:
         limit = limit_of(verdict.limit)
         if limit.words.knows:
-            found = _limit_attack(verdict, limit, among, internal=internal)
+            words = limit.words
+            knows = words.knows if policy.noisy or not words.knows_plain else words.knows_plain
+            found = _limit_attack(verdict, limit, among, knows=knows, internal=internal)
             yield from (replace(attack, noun=noun) for attack in found)
     if internal and policy.perturbed:
         yield from _realized_attacks(sizes, ", ".join(policy.perturbed), noun)
@@ -162,8 +164,10 @@ def attacks(
         )
 
 
-def _limit_attack(verdict: Verdict, limit: Limit, among: int, *, internal: bool) -> Iterator[Attack]:
-    knows = limit.words.knows.format(verdict.limit.partition(".")[2])
+def _limit_attack(
+    verdict: Verdict, limit: Limit, among: int, *, knows: str, internal: bool
+) -> Iterator[Attack]:
+    knows = knows.format(verdict.limit.partition(".")[2])
     advised = verdict.bound if verdict.status is Status.WARNED else None
     seen = verdict.value if internal or limit.recomputable else None
     value = verdict.realized if internal and verdict.realized is not None else seen

@@ -22,6 +22,7 @@ from anon_pipeline.base.mistakes import first_numbers
 from anon_pipeline.base.size_bounds import BoundedLines, Held, limit_error, open_readable
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.sources.bounds import refuse_large_file, refuse_long_lines, refuse_long_texts
+from anon_pipeline.sources.encodings import refuse_utf8_read_otherwise
 from anon_pipeline.sources.separators import refuse_other_separator
 from anon_pipeline.sources.typed_cells import TITLED, refuse_repeated
 
@@ -55,6 +56,7 @@ def read_csv(
     with withhold_text(f"{path.name}: must be a readable CSV file", *_UNREADABLE, encoding=options.encoding):
         refuse_large_file(path, limits)
         lines = refuse_long_lines(path, options.encoding, limits)
+        refuse_utf8_read_otherwise(path, options.encoding)
         names = _header(path, options, limits)
         how = _how(names, options, limits, quoted_missing=quoted_missing)
         if lines > limits.rows + 1:  # unless they are lines within quotes

@@ -46,3 +46,12 @@ def test_a_refusal_has_the_code_of_run(
         assert document["advice"]
     else:
         assert "refused by linking_risk" in done.err
+
+
+def test_questions_of_init_that_are_left_are_a_warning(folder: Folders) -> None:
+    made = folder()
+    file = made.path / "policy.yaml"
+    assert "questions of init" not in made.call("rehearse", "policy.yaml").err
+    file.write_text(file.read_text() + "# `# QUESTION:` stands where\n    # QUESTION: one\n# QUESTION: two\n")
+    assert "warning: 2 questions of init stand in policy.yaml" in made.call("rehearse", "policy.yaml").err
+    assert "warning: 2 questions of init stand in policy.yaml" in made.call("run", "policy.yaml").err

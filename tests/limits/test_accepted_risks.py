@@ -10,6 +10,7 @@ import pytest
 
 from anon_pipeline import Policy
 from anon_pipeline.limits.accepted_risks import ACCEPTED, accepted_risks
+from anon_pipeline.limits.table import advice_on, limit_meaning
 from anon_pipeline.limits.verdicts import Status
 from anon_pipeline.publish.whole_chain import anonymize
 from tests.acknowledging import acknowledged
@@ -192,3 +193,9 @@ def test_the_exponential_mechanism_is_not_judged_by_its_hierarchy(small_policy: 
     }
     policy = small_policy(columns={"smokes": drawn}, perturb={"epsilon": 10})
     assert "columns.smokes.mechanism" not in accepted_risks(policy)
+
+
+def test_a_review_is_said_plainly(small_policy: Small) -> None:
+    assert limit_meaning("accepted.reviewed").startswith("A second person has confirmed the policy")
+    assert limit_meaning("accepted.gate.k") == "The policy's gate.k accepts no more risk than usual."
+    assert "anon-pipeline review" in advice_on("accepted.reviewed", small_policy())

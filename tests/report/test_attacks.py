@@ -144,7 +144,7 @@ def test_of_a_warning_the_band_is_the_most_and_not_the_bound() -> None:
     beyond = Verdict(known, Status.WARNED, None, 0.2, "at most", band="0.2 to 0.5")
     within = Verdict("known_columns.job", Status.PASSED, None, 1.0, "at most", band="0.05 to 0.1")
     unsaid = Verdict(known, Status.WARNED, None, 0.2, "at most")
-    policy: Any = type("Named", (), {"generalized": ["city"], "perturbed": []})()
+    policy: Any = type("Named", (), {"generalized": ["city"], "perturbed": [], "noisy": []})()
     _, *found = attacks(policy, report_of(within, beyond, unsaid), SIZES, internal=False)
     assert [(one.share, one.most) for one in found] == [(0.1, True), (0.5, True), (1.0, True)]
     assert [one.risk for one in found] == [
@@ -176,7 +176,7 @@ def test_people_are_counted_where_they_are_known(small_policy: Small) -> None:
 
 def test_without_a_limit_the_band_says_how_many_at_least() -> None:
     verdict = Verdict("known_columns.job", Status.PASSED, None, 1.0, "at most", band="0.5 or more")
-    policy: Any = type("Named", (), {"generalized": ["city"], "perturbed": []})()
+    policy: Any = type("Named", (), {"generalized": ["city"], "perturbed": [], "noisy": []})()
     _, found = attacks(policy, report_of(verdict), SIZES, internal=False)
     assert found.risk == "0.5 or more, no limit"
     assert found.many == "175 or more of 350 records"
@@ -191,7 +191,7 @@ def test_without_a_limit_the_band_says_how_many_at_least() -> None:
 
 def test_a_band_within_a_smaller_bound_gives_way_to_it() -> None:
     verdict = Verdict("known_columns.job", Status.PASSED, None, 0.15, "at most", band="0.1 to 0.2")
-    policy: Any = type("Named", (), {"generalized": ["city"], "perturbed": []})()
+    policy: Any = type("Named", (), {"generalized": ["city"], "perturbed": [], "noisy": []})()
     _, found = attacks(policy, report_of(verdict), SIZES, internal=False)
     assert (found.share, found.how) == (0.15, "limited by known_columns.job")
 
@@ -211,3 +211,12 @@ def test_shares_of_people_are_counted_in_people(small_policy: Small) -> None:
     assert (exact.right, exact.among, exact.noun) == (20, 80, "people")
     assert "too few records" in exact.how
     assert {one.noun for one in attacks(small_policy(), gate, SIZES, internal=False)} == {"records"}
+
+
+@pytest.mark.parametrize("noisy", [[], ["height"]])
+def test_a_release_without_noise_does_not_speak_of_it(noisy: list[str]) -> None:
+    verdict = Verdict("known_columns.job", Status.PASSED, None, 0.2, "at most", band="0.05 to 0.1")
+    policy: Any = type("Named", (), {"generalized": ["city"], "perturbed": [], "noisy": noisy})()
+    _, known = attacks(policy, report_of(verdict), SIZES, internal=False)
+    assert ("noise" in known.knows) is bool(noisy)
+    assert known.knows.endswith("and job")
