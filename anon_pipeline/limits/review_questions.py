@@ -64,7 +64,7 @@ def protections(policy: Policy) -> Iterator[str]:
     for column, order in _orders(policy).items():
         yield f"{column}: in t-closeness, neighbors in this order are alike: {order}"
     if texts := _missing_texts(policy):
-        yield f"texts that count as a missing value: {_listed(texts)}"
+        yield f"texts that count as a missing value: {_value_list(texts)}"
     for demand in demands(policy):
         limits = demand.bound is not None and not (demand.sense == "at most" and demand.bound >= 1)
         if limits and not demand.advised and not demand.limit.of_policy:
@@ -139,7 +139,7 @@ def _of_limits(policy: Policy) -> Iterator[str]:
 
 def _of_values(policy: Policy) -> Iterator[str]:
     if texts := _missing_texts(policy):
-        yield f"Texts that count as missing ({_listed(texts)}): Is none of them an answer or a value?"
+        yield f"Texts that count as missing ({_value_list(texts)}): Is none of them an answer or a value?"
     if bounds := _bounds(policy):
         yield (
             f"Bounds ({_join(bounds)}): They are published. Do they come from general knowledge, and not "
@@ -204,7 +204,7 @@ def _named_labels(policy: Policy) -> list[str]:
 def _orders(policy: Policy) -> dict[str, str]:
     """Return the order of the values of sensitive columns, in words, where the policy says one."""
     return {
-        name: _listed(map(str, column.order)) for name, column in policy.sensitive.items() if column.order
+        name: _value_list(map(str, column.order)) for name, column in policy.sensitive.items() if column.order
     }
 
 
@@ -214,7 +214,7 @@ def _missing_texts(policy: Policy) -> list[str]:
     return [*dict.fromkeys([*policy.source.options.missing, *own])]
 
 
-def _listed(texts: Iterable[str]) -> str:
+def _value_list(texts: Iterable[str]) -> str:
     """List values of a policy; what a terminal would obey is written out, and so is a long list's length."""
     every = [*texts]
     shown = ", ".join(f"'{one if one.isprintable() else escape(one)}'" for one in every[:_MOST_SHOWN])
