@@ -39,7 +39,7 @@ def rehearse(
 
     Args:
         observe: called when a stage begins, and now and then with how far a search is.
-        archive: see `make_release`; it is read alone.
+        archive: see `make_release`; it is only read.
     Returns:
         The release, which the gate has passed, perhaps with warnings. It must not be given away: its noise is
         booked nowhere.

@@ -40,9 +40,7 @@ def describe_cost(
         spent, limit = _sum_spent(booked.ledger, asked, asked.budget), exact_fraction(asked.budget.epsilon)
         left = exact_text(max(limit - spent, Fraction(0)))
         parts.append(f"{exact_text(spent)} of the budget of {exact_text(limit)} spent, {left} remaining")
-    elif fresh and (total := _sum_spent(booked.ledger, asked, all_of_the_people(asked))) > Fraction(
-        asked.epsilon
-    ):
+    elif fresh and (total := _sum_of_people(booked.ledger, asked)) > Fraction(asked.epsilon):
         parts.append(
             f"the releases of {asked.dataset} have spent ε = {exact_text(total)} together, and no budget "
             "limits it"

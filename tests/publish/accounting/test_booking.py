@@ -272,3 +272,18 @@ def test_what_a_destination_holds(small_policy: Small, places: Locations) -> Non
     assert not booking.is_manifest_of(folder, release_id, "another table")
     assert not booking.is_manifest_of(folder, "another release")
     assert not booking.is_manifest_of(folder / "nowhere", release_id)
+
+
+def test_what_the_ledger_has_of_earlier_noise_is_asked_only_where_there_is_noise(
+    small_policy: Small, places: Locations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noisy = small_policy()
+    written = make_release(noisy, places)
+    release_id = booking.release_id_in(written.manifest["facts"])
+    assert booking.booking(noisy, places).in_ledger(None).published == 2
+    assert booking.booking(noisy, places).in_ledger(release_id).published == 0
+    height: dict[str, Any] = {"role": "sensitive", "distance": "ordered", "unit": None, "resolution": None}
+    plain = small_policy(columns={"height": height}, perturb=None, suppress=None)
+    booked = booking.booking(plain, places)
+    monkeypatch.setattr(Ledger, "page", lambda self: pytest.fail("it must not be held"))
+    assert booked.in_ledger(None).published == 0
