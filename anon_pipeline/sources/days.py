@@ -12,9 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from anon_pipeline.base.month_names import in_english
+
 _USUAL = (
     *("%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%Y/%m/%d", "%Y%m%d"),
     *("%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%d.%m.%Y %H:%M", "%d %b %Y", "%d %B %Y", "%B %d, %Y"),
+    *("%d. %B %Y", "%d. %b %Y", "%d de %B de %Y"),
 )
 _WITHOUT_SIGN = re.compile(r"%[^%]%[^%]")
 
@@ -71,6 +74,7 @@ def read_days(column: pa.Array, formats: Sequence[str]) -> Days:
 
 def _by(form: str, texts: pd.Series) -> NDArray[np.datetime64]:
     """Read texts by one format, (n,) days; NaT where one does not fit."""
+    texts = in_english(texts, form)
     moments = pd.to_datetime(texts, format=form, errors="coerce", exact=True)
     days = moments.to_numpy().astype("datetime64[D]")
     if _WITHOUT_SIGN.search(form):  # 2020111 is one day by each of two readings

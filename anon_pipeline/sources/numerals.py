@@ -21,6 +21,8 @@ _SPACE = r"[ \x{00a0}\x{2009}\x{202f}]"
 _EDGE = r"[\s\x{00a0}\x{2009}\x{202f}]*"
 _SIGN = r"[+\-\x{2212}]"
 _BESIDE = r"[^\d]*[\pL\p{Sc}][^\d]*"
+_NO_CENTS = r"[\-\x{2013}\x{2014}]{1,2}"
+"""What some write in amounts after the decimal sign for a fraction of zero: ``CHF 12.-``."""
 _DIGITS = r"\d[\d.,'\x{2019}_ ]*"
 _SAME = {"'": ("'", "\u2019"), " ": (" ", "\u00a0", "\u2009", "\u202f")}
 _GUESSES = (
@@ -154,16 +156,19 @@ def _digits_pattern(how: ColumnCleaning) -> str:
 
 def _whole_pattern(how: ColumnCleaning, *, exponents: bool, whole: bool, fraction: bool) -> str:
     """Return the pattern of a number with all that may stand around it: one sign and one currency."""
-    behind = rf"{re.escape(how.decimal or '.')}{'0' if whole else '[0-9]'}+"
-    number = _digits_pattern(how)
+    point = re.escape(how.decimal or ".")
+    behind = rf"{point}{'0' if whole else '[0-9]'}+"
+    digits = number = _digits_pattern(how)
     if fraction:
         number = rf"(?:{number}(?:{behind})?|{behind})"
-    power = r"(?:[eE][+\-]?\d{1,3})?" if exponents else ""
+    number += r"(?:[eE][+\-]?\d{1,3})?" if exponents else ""
     percent = f"{_SPACE}*%" if how.percent else ""
-    plain = f"{_SIGN}?{_SPACE}*{number}{power}"
+    plain = f"{_SIGN}?{_SPACE}*{number}"
     if how.currency:
+        number = rf"(?:{number}|{digits}{point}{_NO_CENTS})"
+        plain = f"{_SIGN}?{_SPACE}*{number}"
         named = "(?:" + "|".join(map(re.escape, how.currency)) + ")"
-        before = f"(?:{_SIGN}?{_SPACE}*{named}|{named}{_SPACE}*{_SIGN}){_SPACE}*{number}{power}"
+        before = f"(?:{_SIGN}?{_SPACE}*{named}|{named}{_SPACE}*{_SIGN}){_SPACE}*{number}"
         plain = f"(?:{before}|{plain}(?:{_SPACE}*{named})?)"
     return rf"^{_EDGE}{plain}{percent}{_EDGE}$"
 

@@ -60,3 +60,11 @@ def test_missing_texts_are_missing_days() -> None:
     assert not found.unread.any()
     assert not found.doubtful.any()
     assert len(read_days(pa.array([], pa.large_string()), (ISO,)).values) == 0
+
+
+def test_names_of_months_in_other_languages() -> None:
+    texts = ["12. März 1961", "3. juin 2001", "3. Mär 2001", "3. Marzipan 2001"]
+    found = read(texts, "%d. %B %Y")
+    assert found.values.to_pylist()[:2] == [datetime.date(1961, 3, 12), datetime.date(2001, 6, 3)]
+    assert wrong(found) == {"in another form than %d. %B %Y": [2, 3]}
+    assert 'format: "%d. %B %Y",' in read(["12. Dezember 1961"]).wrong[0].advice

@@ -63,6 +63,14 @@ def test_a_currency_stands_on_one_side(before: str, number: str, behind: str) ->
         assert float(found.write("")[0].as_py()) == float(wanted) * (-1 if "-" in before else 1)
 
 
+def test_a_dash_in_place_of_cents_is_zero() -> None:
+    texts = column("CHF 86'564.-", "-5.—", "7.-- CHF", "5.-3", "5-", "5.-e3", "12.50")
+    read = numerals(texts, how(thousands="'", currency=("CHF",)), exponents=True)
+    assert read.is_other.tolist() == [False, False, False, True, True, True, False]
+    assert read.write("").to_pylist()[:3] == ["86564.0", "-5.0", "7.0"]
+    assert numerals(texts, how(thousands="'")).is_other.tolist() == [True] * 6 + [False]
+
+
 def test_all_kinds_at_once_are_told_apart() -> None:
     texts = column("1", "n/a", "5%", "1,5", "EUR 5", "1/2", None)
     found = numerals(texts, how())

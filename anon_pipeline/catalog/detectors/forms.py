@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from anon_pipeline.base.month_names import in_english, names_months
+
 MISSING_ANYWHERE = (
     *("-", "--", "---", "–", "—", "?", "??", ".", "..", "...", "n/a", "N/A", "n.a.", "N.A.", "#N/A", "#NA"),
     *("<NA>", "NaN", "nan", "NULL", "null", "(null)", "(blank)", "(leer)", "k.A.", "k. A.", "s/d", "#NULL!"),
@@ -45,7 +47,7 @@ CURRENCIES = (
 UNITS = (
     *("kg", "mg", "µg", "lb", "lbs", "cm", "mm", "km", "ft", "ml", "dl", "mmHg", "bpm", "mmol/l", "mg/dl"),
     *("g/dl", "°C", "°F", "kcal", "kWh", "km/h", "min", "years", "yrs", "Jahre", "Std.", "Tage", "days"),
-    *("ans", "años", "Punkte", "points", "Stk."),
+    *("ans", "años", "Punkte", "points", "Stk.", ".-", ",-", ".–", ",–"),
 )
 """What may stand behind all numbers of a column; a policy calls it `currency`, too. No single letters, which
 codes end with as well (`12m`, `1001 h`)."""
@@ -64,6 +66,7 @@ DECIMALS_FIRST = (
 DAY_FORMATS = (
     *("%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y", "%m-%d-%Y", "%Y%m%d"),
     *("%d %b %Y", "%d-%b-%Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%Y.%m.%d"),
+    *("%d. %B %Y", "%d. %b %Y", "%d de %B de %Y"),
 )
 TIMES = ("", " %H:%M", " %H:%M:%S", "T%H:%M:%S", "T%H:%M", " %H:%M:%S.%f", "T%H:%M:%S.%f")
 _LONG_UNITS_FIRST = sorted(UNITS, key=len, reverse=True)
@@ -156,13 +159,19 @@ def _strip_signs(texts: pd.Series) -> tuple[pd.Series, str | None, bool]:
     for currency in CURRENCIES:
         sign = re.escape(currency)
         if _all(bare, rf"(?:[-+(]?{sign} ?.+|.+ ?{sign}\)?)"):
-            return bare.str.replace(currency, "", regex=False).str.strip(), currency, False
+            return _fill_cents(bare.str.replace(currency, "", regex=False).str.strip()), currency, False
     for unit in _LONG_UNITS_FIRST:
         if _all(bare, rf"(?!-?0\d).*\d ?{re.escape(unit)}"):  # a code begins with 0, and no quantity
-            return bare.str[: -len(unit)].str.strip(), unit, False
+            number = _fill_cents(bare) if unit[0] in ".," else bare.str[: -len(unit)].str.strip()
+            return number, unit, False
     if _all(bare, r".+%"):
         return bare.str[:-1].str.strip(), None, True
     return bare, None, False
+
+
+def _fill_cents(amounts: pd.Series) -> pd.Series:
+    """Write a dash in place of cents (``1'200.-``) as zero, so that the decimal mark stays to be seen."""
+    return amounts.str.replace(r"([.,])[-–—]{1,2}$", r"\g<1>0", regex=True)
 
 
 def _number_pattern(decimal: str, thousands: str) -> str:
@@ -191,7 +200,7 @@ def find_dates(texts: pd.Series) -> tuple[DateForm, pd.Series] | None:
     whole = next((form for form, found in read.items() if found.notna().all()), None)
     if whole is not None:
         other = whole.replace("%d", "%0").replace("%m", "%d").replace("%0", "%m")
-        clear = whole.startswith("%Y") or "%b" in whole or "%B" in whole
+        clear = whole.startswith("%Y") or names_months(whole)
         return DateForm((whole,), not clear and bool(_read_dates(bare, other).notna().all())), read[whole]
     return _mix_formats(read)
 
@@ -214,10 +223,11 @@ def holds_days(values: pd.Series) -> bool:
 def _formats(texts: pd.Series) -> Iterator[str]:
     """Yield formats that fit at least one of the first values."""
     head = texts.iloc[:_TRIED]
-    for time in TIMES:
-        for day in DAY_FORMATS:
-            if pd.to_datetime(head, format=day + time, errors="coerce").notna().any():
-                yield day + time
+    named = bool(head.str.contains(r"[^\W\d_]{3}", regex=True).any())
+    days = [day for day in DAY_FORMATS if named or not names_months(day)]
+    for form in (day + time for time in TIMES for day in days):
+        if pd.to_datetime(in_english(head, form), format=form, errors="coerce").notna().any():
+            yield form
 
 
 def _mix_formats(read: dict[str, pd.Series]) -> tuple[DateForm, pd.Series] | None:
@@ -241,5 +251,5 @@ def _mix_formats(read: dict[str, pd.Series]) -> tuple[DateForm, pd.Series] | Non
 
 def _read_dates(texts: pd.Series, form: str) -> pd.Series:
     """Read texts by one format, (v,); missing where it does not fit, or the year is none of people."""
-    read = pd.to_datetime(texts, format=form, errors="coerce")
+    read = pd.to_datetime(in_english(texts, form), format=form, errors="coerce")
     return read.where(read.dt.year.between(_EARLIEST, _LATEST))

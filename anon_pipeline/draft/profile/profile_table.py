@@ -20,7 +20,7 @@ from anon_pipeline.draft.profile.proposals import Proposal
 from anon_pipeline.draft.profile.roles import propose_role
 from anon_pipeline.draft.profile.separation import Separation, sampled_rows, separate, smallest_separating_set
 from anon_pipeline.draft.profile.source_file import read_given
-from anon_pipeline.draft.profile.whole_table import with_items, within_reason
+from anon_pipeline.draft.profile.whole_table import with_items, with_total, within_reason
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,6 +89,7 @@ def profile_table(
                 for look in looks
             ]
         proposals = within_reason(with_items(looks, [propose_role(look) for look in looks]))
+        proposals = with_total(looks, proposals)
         codes = _sample(looks, len(frame))
         alone = tuple(separate(codes, [j]) for j in range(len(codes)))
         open_ = [j for j, proposal in enumerate(proposals) if not proposal.dropped]

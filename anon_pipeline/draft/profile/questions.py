@@ -60,6 +60,10 @@ DAY_OR_MONTH = (
     "does the day come first in its dates, or the month? All of them can be read in both ways. The format "
     "under clean says what was taken: %d is the day, %m the month."
 )
+TOTAL = (
+    "is the last record the sum of all others? A cell of it says so. If yes, remove it from the source and "
+    "run init again: it would count as a person. If no, there is nothing to do."
+)
 SENTINEL = (
     "does a number far from all others, such as 999 or -1, stand for no value? If yes, write it as a text in "
     "missing: ['…'] of the column, under clean. If no, there is nothing to do."

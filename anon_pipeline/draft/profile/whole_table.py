@@ -1,13 +1,16 @@
-"""What only all columns together show: items of a questionnaire, and more columns than can be protected."""
+"""What only all columns together show: items of a questionnaire, a total, columns that are too many."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from anon_pipeline.catalog.detectors.name_hints import hint_rank
 from anon_pipeline.draft.profile.look import Kind, Look
 from anon_pipeline.draft.profile.proposals import Proposal, Sure, drop_instead
-from anon_pipeline.draft.profile.questions import TOO_MANY
+from anon_pipeline.draft.profile.questions import TOO_MANY, TOTAL
 from anon_pipeline.draft.profile.roles import MOST_ANSWERS, propose_sensitive
 from anon_pipeline.policy.columns import Generalize, Perturb
 
@@ -16,6 +19,21 @@ MOST_QUASI = 8
 MOST_NOISY = 2
 """Columns with noise: ε is divided among them."""
 _FEWEST_ITEMS = 3
+_TOTALS = {
+    *(
+        "total",
+        "totals",
+        "grand total",
+        "sum",
+        "overall",
+        "all",
+        "summe",
+        "gesamt",
+        "gesamtsumme",
+        "insgesamt",
+    ),
+    *("somme", "total général", "totale", "somma", "suma", "total general", "soma", "totaal", "som"),
+}
 
 
 def with_items(looks: Sequence[Look], proposals: Sequence[Proposal]) -> list[Proposal]:
@@ -53,6 +71,24 @@ def _join(scales: dict[tuple[str, ...], list[int]]) -> dict[tuple[str, ...], lis
         larger = next((other for other in found if set(scale) <= set(other)), scale)
         found.setdefault(larger, []).extend(scales[scale])
     return found
+
+
+def with_total(looks: Sequence[Look], proposals: Sequence[Proposal]) -> list[Proposal]:
+    """Ask whether the last record is a total, in the columns where it alone says so."""
+    return [
+        replace(proposal, question=" ".join(filter(None, (TOTAL, proposal.question))))
+        if _ends_with_total(look)
+        else proposal
+        for look, proposal in zip(looks, proposals, strict=True)
+    ]
+
+
+def _ends_with_total(look: Look) -> bool:
+    last = look.codes[-1]
+    if last < 0 or look.seen.kind not in (Kind.CATEGORY, Kind.TEXT):
+        return False
+    word = str(look.values[last]).strip(" :").casefold()
+    return word in _TOTALS and int(np.count_nonzero(look.codes == last)) == 1
 
 
 def within_reason(proposals: Sequence[Proposal]) -> list[Proposal]:

@@ -37,6 +37,10 @@ def texts(*values: str) -> pd.Series:
         (("0.5 kg", "0 kg"), NumberForm(currency="kg"), [0.5, 0]),
         (("12,50 €", "1.000,00 €"), NumberForm(",", ".", "€"), [12.5, 1000]),
         (("$85,000", "$1,200"), NumberForm(thousands=",", currency="$", ambiguous=True), [85000, 1200]),
+        (("CHF 86'564.-", "CHF 100.–"), NumberForm(thousands="'", currency="CHF"), [86564, 100]),
+        (("EUR 1.234,-", "EUR 12,50"), NumberForm(",", ".", "EUR"), [1234, 12.5]),
+        (("1.234,-", "12,-"), NumberForm(",", ".", ",-"), [1234, 12]),
+        (("86'564.-", "12.-"), NumberForm(thousands="'", currency=".-"), [86564, 12]),
         (("12%", "3 %"), NumberForm(percent=True), [0.12, 0.03]),
         (("1.234", "2.345"), NumberForm(ambiguous=True), [1.234, 2.345]),
     ],
@@ -73,6 +77,9 @@ def test_what_is_no_number(values: tuple[str, ...]) -> None:
         (("31 Jan 2020", "01 Dec 1999"), ("%d %b %Y",), False, "2020-01-31"),
         (("2020-01-31 12:00:01",), ("%Y-%m-%d %H:%M:%S",), False, "2020-01-31"),
         (("2020-01-31", "31.12.1999"), ("%Y-%m-%d", "%d.%m.%Y"), False, "2020-01-31"),
+        (("12. März 1961", "3. Juni 2001"), ("%d. %B %Y",), False, "1961-03-12"),
+        (("1 févr. 2020", "30 août 1999"), ("%d %b %Y",), False, "2020-02-01"),
+        (("12 de marzo de 1990", "1 de agosto de 2000"), ("%d de %B de %Y",), False, "1990-03-12"),
     ],
 )
 def test_dates(values: tuple[str, ...], formats: tuple[str, ...], ambiguous: bool, first: str) -> None:

@@ -7,8 +7,15 @@ import pandas as pd
 
 from anon_pipeline.draft.profile.look import look_at
 from anon_pipeline.draft.profile.proposals import Proposal, Sure
+from anon_pipeline.draft.profile.questions import TOTAL
 from anon_pipeline.draft.profile.roles import propose_role
-from anon_pipeline.draft.profile.whole_table import MOST_NOISY, MOST_QUASI, with_items, within_reason
+from anon_pipeline.draft.profile.whole_table import (
+    MOST_NOISY,
+    MOST_QUASI,
+    with_items,
+    with_total,
+    within_reason,
+)
 from anon_pipeline.policy.columns import Generalize, Perturb
 
 RNG = np.random.default_rng(0)
@@ -42,3 +49,18 @@ def test_more_columns_than_can_be_protected_are_left_out_with_a_question() -> No
     assert found[-1].role == "generalize"
     left_out = [p for p in found if p.dropped]
     assert all(p.question and p.sure is Sure.UNSURE for p in left_out)
+
+
+def test_a_last_record_that_is_a_total_is_asked_about() -> None:
+    def asked(names: list[str]) -> bool:
+        looks = [look_at(pd.Series(names, name="customer")), look_at(pd.Series(range(len(names)), name="n"))]
+        found = with_total(looks, [propose_role(look) for look in looks])
+        assert TOTAL not in (found[1].question or "")
+        return TOTAL in (found[0].question or "")
+
+    people = [f"P{i}" for i in range(20)]
+    assert asked([*people, "Total:"])
+    assert asked([*map(str, range(20)), "Summe"])
+    assert not asked([*people, "Total", "P20"])  # not at the end
+    assert not asked(["all", *people, "all"])  # a category
+    assert not asked([*people, "Totalis"])
