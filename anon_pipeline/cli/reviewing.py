@@ -97,7 +97,7 @@ def _ask(questions: Sequence[str]) -> None:
     click.echo(f"\n{len(questions)} questions; after a no the policy must change")
     for number, question in enumerate(questions, start=1):
         if not click.confirm(f"  {number:2}. {question}", default=None):
-            click.echo("Change the policy, and review it again.")
+            click.echo(f"Question {number} was answered with no. Change the policy, and review it again.")
             sys.exit(1)
 
 

@@ -13,6 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from anon_pipeline.base.errors import PolicyError, error_words
 from anon_pipeline.base.places import LOCAL, is_local
 from anon_pipeline.base.size_bounds import POLICY_BYTES, read_small
+from anon_pipeline.base.spelling import escape
 from anon_pipeline.policy.columns import Column
 from anon_pipeline.policy.defaults_files import refuse_below_defaults
 from anon_pipeline.policy.later_rules import RETIRED, broken_since
@@ -26,6 +27,8 @@ _MERGE = "tag:yaml.org,2002:merge"
 _TIMESTAMP = "tag:yaml.org,2002:timestamp"
 _KEYS = ("type", "attributes", "requirements", "post_processing", "template_vars_module")
 """What may stand in a `defs.yaml`; all but the first two is Dagster's."""
+SUFFIXES = (".yaml", ".yml")
+"""How the names of policy files end."""
 _UNFIT = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
@@ -92,7 +95,11 @@ def load_policy(path: str | Path, *, retired: bool = False) -> Policy:
         PolicyError: unreadable, not YAML, mistakes in the policy (all of them listed), or weaker than a
             `policy.defaults.yaml` accepts, see `policy.defaults_files`.
     """
-    policy = parse_policy(_text(Path(path)), retired=retired)
+    try:
+        policy = parse_policy(_text(Path(path)), retired=retired)
+    except PolicyError:
+        _refuse_tables(Path(path))
+        raise
     if not retired:
         refuse_below_defaults(policy, Path(path))
     return policy
@@ -142,10 +149,20 @@ def _text(path: Path) -> str:
         data = read_small(path, POLICY_BYTES)
         text = "" if data is None else data.decode("utf-8")
     except (OSError, ValueError) as error:
-        raise PolicyError(f"the policy must be a readable UTF-8 file: {error_words(error)}") from None
+        said = f"the policy must be a readable UTF-8 file, {escape(path.name)}: {error_words(error)}"
+        raise PolicyError(said) from None
     if data is None:
         raise PolicyError(f"the policy must have at most {POLICY_BYTES:,} bytes, got more")
     return text
+
+
+def _refuse_tables(path: Path) -> None:
+    """Refuse a file that is no policy and whose name does not end as that of one; nothing of it is quoted."""
+    if path.suffix.lower() not in SUFFIXES and path.is_file():
+        raise PolicyError(
+            f"the policy must be a file whose name ends with {' or '.join(SUFFIXES)}, got "
+            f"{escape(path.name)}. Is it a table? Then write a policy for it: anon-pipeline init"
+        ) from None
 
 
 def _not_yaml(error: Exception, rule: str) -> PolicyError:

@@ -144,6 +144,10 @@ def _literal(item: ErrorDetails, model: type[BaseModel]) -> str:
 
 
 def _role(item: ErrorDetails, model: type[BaseModel]) -> str:
+    given = item["input"]
+    meant = get_close_matches("role", map(str, given), n=1) if isinstance(given, Mapping) else []
+    if meant and "role" not in given:
+        return f"{meant[0]} is not known here. Is it role?"
     return f"{item['msg']}{_written_value(item, 'role', COLUMN_TAGS[:-1])}"
 
 

@@ -48,9 +48,19 @@ def describe_rest(policy: Policy, facts: Facts, frame: pd.DataFrame, *, hierarch
     for name, words in columns_in_words(policy, facts, hierarchies=hierarchies):
         said = words if name not in silent else words.replace(_UNCHANGED, _ONE_VALUE, 1)
         lines.append(f"{name}: {said}{_hidden_in_some(frame[name])}")
+    lines += _released_directly(policy)
     if silent:
         lines.append(f"says nothing, one value in every record: {', '.join(silent)}")
     return lines
+
+
+def _released_directly(policy: Policy) -> Iterator[str]:
+    """Yield the sensitive and insensitive columns: those that are coarser, then all others in one line."""
+    names = [*policy.sensitive, *policy.insensitive]
+    yield from (f"{name}: {policy.coarsened[name].words}" for name in names if name in policy.coarsened)
+    unchanged = [name for name in names if name not in policy.coarsened]
+    if unchanged:
+        yield f"{_UNCHANGED}: {', '.join(unchanged)}"
 
 
 def _hidden_in_some(column: pd.Series) -> str:

@@ -54,7 +54,8 @@ def test_without_a_yes_to_each_question_there_is_no_section(
     answer(answers)
     done = made.call("review", "policy.yaml", "--who", WHO)
     assert done.code in (1, 130)
-    assert ("Change the policy, and review it again." in done.out) == answers.endswith("n")
+    said = f"Question {len(answers)} was answered with no. Change the policy, and review it again."
+    assert (said in done.out) == answers.endswith("n")
     assert digest not in done.out + done.err
 
 

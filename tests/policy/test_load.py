@@ -276,9 +276,27 @@ def test_a_file_that_cannot_be_read(tmp_path: Path, content: bytes | str | None)
         path.mkdir()
     elif isinstance(content, bytes):
         path.write_bytes(content)
-    with pytest.raises(PolicyError, match="the policy must be a readable UTF-8 file: ") as caught:
+    with pytest.raises(
+        PolicyError, match=r"the policy must be a readable UTF-8 file, policy\.yaml: "
+    ) as caught:
         load_policy(path)
     assert str(tmp_path) not in str(caught.value)
+
+
+@pytest.mark.parametrize("content", ["a,b\n1,2\n", "x" * 20_000, "name: a\n"])
+def test_a_table_is_no_policy(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text(content)
+    with pytest.raises(PolicyError, match=r"ends with .yaml or .yml, got people.csv. Is it a table\?"):
+        load_policy(path)
+    path.write_text(EXAMPLE)  # a policy is one under any name
+    assert load_policy(path).name == parse_policy(EXAMPLE).name
+
+
+def test_a_misspelled_role_is_named() -> None:
+    with pytest.raises(PolicyError) as caught:
+        parse_policy(EXAMPLE.replace("sex: {role: generalize", "sex: {rol: generalize"))
+    assert caught.value.problems == ("columns.sex: rol is not known here. Is it role?",)
 
 
 def test_a_path_that_no_system_has() -> None:

@@ -111,7 +111,11 @@ def test_a_whole_release_is_described_without_its_originals(
     n = made.facts["raw"]["records"]
     assert lines[0] == f"{len(made.frame)} of {n} records ({100 * len(made.frame) / n:.3g} %)"
     assert "age: hidden (level 1 of 1: everything is hidden)" in lines
+    assert "as it was: income, illness, note" in lines
     assert lines[-1].startswith("says nothing, one value in every record: age")
+    coarser = small_policy(columns={**one, "income": {"round": 1000, "top": 30000}})
+    said = describe_rest(coarser, made.facts, made.frame, hierarchies=Path())
+    assert {"income: to the nearest 1000, not above 30000", "as it was: illness, note"} < {*said}
     facts = {**made.facts, "perturbed": {}}  # what the noise was scaled by is not looked at
     assert describe_rest(policy, facts, made.frame, hierarchies=Path()) == lines
 

@@ -20,7 +20,7 @@ from anon_pipeline.base.project import project_root
 from anon_pipeline.base.size_bounds import Held
 from anon_pipeline.draft.profile.layout import Layout, find_layout, folder_layout, read_table
 from anon_pipeline.policy.hierarchies import ALL_OR_NOTHING
-from anon_pipeline.policy.load import policy_from, read_document
+from anon_pipeline.policy.load import SUFFIXES, policy_from, read_document
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.source import Source
 from anon_pipeline.sources import read_source
@@ -28,7 +28,6 @@ from anon_pipeline.sources.paths import local_path
 from anon_pipeline.sources.urls import remote_file
 
 _SECTION = "source"
-_SUFFIXES = (".yaml", ".yml")
 _ANY = {"columns": {"any": {"role": "generalize", "hierarchy": ALL_OR_NOTHING}}, "anonymize": {"k": 2}}
 
 
@@ -49,7 +48,7 @@ class Given:
 
 def names_source(data: Path | TableUrl) -> bool:
     """Tell whether what is given says where the table lies, and is not the table."""
-    return isinstance(data, Path) and data.suffix.lower() in _SUFFIXES
+    return isinstance(data, Path) and data.suffix.lower() in SUFFIXES
 
 
 def read_given(data: Path | TableUrl) -> Given:
