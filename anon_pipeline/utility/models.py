@@ -57,7 +57,7 @@ def _thin(table: Table) -> Table:
     return table if step <= 1 else table.take_rows(np.arange(0, len(table.kept), step))
 
 
-def _fit(x: NDArray[np.float64], y: NDArray[np.integer]) -> LogisticRegression:
+def _fit(x: NDArray[np.floating], y: NDArray[np.integer]) -> LogisticRegression:
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - takes most of a second
 
     labels = len(np.unique(y))
@@ -111,15 +111,16 @@ def _predict(x: NDArray[np.float64], y: NDArray[np.int64], tested: NDArray[np.fl
 
     Both are scaled so that the columns of ``x`` have mean 0 and deviation 1. Noise makes the columns of a
     release several times as wide as those of its input: by the scale of the input, a regression on the
-    release takes twice the time. Columns of a single value are left out: they teach nothing.
+    release takes twice the time. Columns of a single value are left out: they teach nothing. Single precision
+    takes half the time of double, and predicts fewer than one label in a hundred differently.
     """
     mean, deviation = x.mean(axis=0), x.std(axis=0)
     used = deviation > _CONSTANT * (1 + np.abs(mean))
     if not used.any() or len(np.unique(y)) < 2:
         return np.full(len(tested), np.bincount(y).argmax())
 
-    def scale(table: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asfortranarray((table[:, used] - mean[used]) / deviation[used])
+    def scale(table: NDArray[np.float64]) -> NDArray[np.float32]:
+        return np.asfortranarray((table[:, used] - mean[used]) / deviation[used], dtype=np.float32)
 
     predicted: NDArray[np.int64] = _fit(scale(x), y).predict(scale(tested))
     return predicted
