@@ -108,6 +108,11 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
 
 
+def pytest_unconfigure() -> None:
+    """Let the garbage be collected at the end: DuckDB reports what is left as leaked."""
+    gc.unfreeze()
+
+
 def _compile_once(patch: pytest.MonkeyPatch) -> None:
     """Let one process at a time compile a module's kernels; whoever waited loads what is compiled by then.
 

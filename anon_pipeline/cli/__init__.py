@@ -116,6 +116,15 @@ for command in (
     cli.add_command(with_example(with_local_paths(command)))
 
 
+def _leave_garbage() -> None:
+    """Let the process end without looking for garbage once more, which takes most of a second.
+
+    Files are closed by then. DuckDB would report what is left as leaked.
+    """
+    if "duckdb" not in sys.modules:
+        gc.freeze()
+
+
 def main() -> None:
     """Run the command line; named errors become one message and their exit code.
 
@@ -126,9 +135,7 @@ def main() -> None:
 
     keep_out_of_dumps()
     gc.set_threshold(_NEW_OBJECTS)
-    atexit.register(
-        gc.freeze
-    )  # files are closed by then; looking for garbage once more takes most of a second
+    atexit.register(_leave_garbage)
     try:
         with ended_by_interrupts(), private_stage("command"):
             read_project_env(Path.cwd())

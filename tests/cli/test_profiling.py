@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +15,7 @@ import pytest
 from tests.cli.projects import commands
 from tests.messy import hospital, messy
 
+ROOT = Path(__file__).resolve().parents[2]
 Run = Callable[..., tuple[int, str, str]]
 
 
@@ -51,3 +55,24 @@ def test_no_cell_is_shown_or_written(run: Run, tmp_path: Path) -> None:
 def test_a_file_that_is_none(run: Run) -> None:
     code, _, err = run("profile", "gone.csv")
     assert (code, "it is not there" in err) == (2, True)
+
+
+def test_a_file_of_duckdb_leaves_no_words_of_its_library(tmp_path: Path) -> None:
+    """DuckDB reports at the end of a process what is not garbage collected, as a leak."""
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect(str(tmp_path / "ware.duckdb")) as connection:
+        connection.execute("CREATE TABLE people AS SELECT range AS age, 'Cork' AS city FROM range(40)")
+    (tmp_path / "ware.yaml").write_text("source: {duckdb: {path: ware.duckdb, table: people}}\n")
+    program = "from anon_pipeline.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "profile", "ware.yaml"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, "40 records" in done.stdout) == (0, True)
+    assert done.stderr.splitlines() == [
+        "Computed from the originals and not protected: for the curator, not for publication."
+    ]
