@@ -21,8 +21,6 @@ from numpy.typing import NDArray
 
 from anon_pipeline.perturb.mechanisms import Noise, cdf
 
-__all__ = ["CASES", "Case", "Row", "accepted", "table"]
-
 Values = tuple[int, ...]
 
 

@@ -17,23 +17,6 @@ from anon_pipeline.policy import policy_from
 from anon_pipeline.sources.patients import heights
 from anon_pipeline.sources.people import emails, first_and_last
 
-__all__ = [
-    "RECORDS",
-    "SET_A",
-    "SET_B",
-    "adult_census",
-    "adult_folder",
-    "adult_numbers",
-    "adult_policy",
-    "adult_table",
-    "find_adult",
-    "paper_columns",
-    "paper_table",
-    "set_a_policy",
-    "table_columns",
-    "with_height",
-]
-
 RECORDS: Final = 30_162
 SET_A: Final = ("sex", "age", "race", "marital-status")
 SET_B: Final = (*SET_A, "education", "native-country", "workclass", "occupation")

@@ -24,20 +24,6 @@ from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode import Constraints, Recoding, SensitiveLimit, Task, by_record, recode
 from anon_pipeline.risk.t_closeness import t_closeness
 
-__all__ = [
-    "RECODERS",
-    "RECORDS",
-    "SECRETS",
-    "TS",
-    "Measured",
-    "correlation",
-    "distances",
-    "incomes",
-    "main",
-    "measured",
-    "task",
-]
-
 RECORDS: Final = 1080
 TS: Final = (0.01, 0.05, 0.09, 0.13, 0.17, 0.21, 0.25)
 RECODERS: Final = ("merge", "kanon_first", "tclose_first")

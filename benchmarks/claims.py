@@ -17,8 +17,6 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-__all__ = ["FAR", "Claim", "agreement", "claims", "deviations"]
-
 FAR: Final = 3.0
 """Standard errors between the expected value and the mean of the runs from which on a point is marked."""
 

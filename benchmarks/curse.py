@@ -21,8 +21,6 @@ from anon_pipeline.recode import Recoding, recode
 from anon_pipeline.stages.recoder_task import recoding_task
 from benchmarks.datasets import Dataset
 
-__all__ = ["Curse", "Losses", "column_losses", "curse", "curses", "losses"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Losses:

@@ -17,8 +17,6 @@ from anon_pipeline.policy import policy_from
 from benchmarks.adult import adult_folder, paper_columns, paper_table
 from benchmarks.voters import florida, michigan
 
-__all__ = ["DATASETS", "WIDTHS", "Dataset"]
-
 WIDTHS: Final = (1, 2, 4, 8, 16, 32)
 """Intervals of a height (cm) or weight (kg) as a k-quasi-identifier. The paper does not print its own;
 with the value itself (0.1) and ``*`` there are eight levels: the lattice grows eight times, [KE VII-D]."""

@@ -20,8 +20,6 @@ from anon_pipeline.perturb.entropy import Entropy
 from anon_pipeline.stages.pipeline import deidentified, k_anonymized, perturbed, raw
 from benchmarks.datasets import Dataset
 
-__all__ = ["Duration", "duration", "durations", "seconds"]
-
 
 @dataclass(frozen=True, slots=True)
 class Duration:

@@ -14,21 +14,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-__all__ = [
-    "Draw",
-    "OneClass",
-    "exchanged_rows",
-    "gaussian",
-    "laplace",
-    "log_ratio",
-    "main",
-    "published_ratio",
-    "replaced_value",
-    "rows_of_a_person",
-    "staircase",
-    "uniform",
-]
-
 Law = Callable[[int, int], float]
 """The logarithm of the mass of the noise z (grid units) where it must hide D grid units; −∞ for none."""
 

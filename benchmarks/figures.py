@@ -34,8 +34,6 @@ from anon_pipeline.risk.linking import expected_column_linking, linking_risk
 from anon_pipeline.risk.suppression import suppress_unconfident
 from anon_pipeline.stages.pipeline import deidentified, k_anonymized, raw
 
-__all__ = ["CONFIDENCE", "EPSILONS", "KS", "RECODERS", "Point", "Recoded", "Run", "figures", "recoded"]
-
 KS: Final = (2, 5, 10, 20, 50, 100)
 EPSILONS: Final = (0.05, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 RECODERS: Final = ("ola", "mondrian")

@@ -16,8 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-__all__ = ["BY_NODES", "BY_RECORDS", "Curves", "Growth", "Point", "grow", "growth_table", "seconds_of"]
-
 _ROOT: Final = Path(__file__).resolve().parents[1]
 _START: Final = 60.0  # seconds for a process to import, to make its data and to load kernels
 

@@ -22,8 +22,6 @@ import pandas as pd
 from anon_pipeline.catalog.detectors import DETECTORS
 from anon_pipeline.catalog.detectors.patterns import matches
 
-__all__ = ["OTHERS", "TEMPLATES", "found_among_others", "main", "recall", "true_ones"]
-
 _LETTERS = string.ascii_uppercase
 _TRIED = {
     "#": string.digits,

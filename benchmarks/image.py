@@ -20,8 +20,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-__all__ = ["instructions", "main"]
-
 _ROOT: Final = Path(__file__).resolve().parents[1]
 _NOTHING_TO_DO: Final = {"CMD", "ENTRYPOINT"}
 

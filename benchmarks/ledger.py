@@ -26,8 +26,6 @@ from anon_pipeline.ledger.chain import Event, Head, Kind, seal_event
 from anon_pipeline.ledger.store import EVENTS, HEAD
 from anon_pipeline.policy.sections import Budget
 
-__all__ = ["history", "main"]
-
 _TARGETS: Final = {10_000: 0.020, 100_000: 0.100}
 _KINDS: Final[tuple[Kind, Kind, Kind]] = ("opened", "opened", "published")
 _STEPS: Final = 15

@@ -17,8 +17,6 @@ import pandas as pd
 from anon_pipeline.catalog.detectors.patterns import matches
 from benchmarks.identifiers import true_ones
 
-__all__ = ["IDENTIFYING", "INNOCENT", "PLANTED", "detected", "main", "planted", "refused", "sentences"]
-
 Random = np.random.Generator
 Make = Callable[[int, Random], Sequence[object]]
 VALUES = 500

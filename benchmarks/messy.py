@@ -22,8 +22,6 @@ import pyarrow.parquet as pq
 
 from tests.messy import SEED, register
 
-__all__ = ["main"]
-
 _ROOT: Final = Path(__file__).resolve().parents[1]
 _PROGRAM: Final = "from anon_pipeline.cli import main; main()"
 _RECORDS: Final = 2_000_000

@@ -14,8 +14,6 @@ from anon_pipeline.encode.codes import CLASS, RECORD
 from anon_pipeline.policy import Policy, policy_from
 from anon_pipeline.stages.private import Staged
 
-__all__ = ["MILLION", "million", "million_policy"]
-
 MILLION: Final = 1_000_000
 
 

@@ -34,8 +34,6 @@ from benchmarks.paper_tables import (
 from benchmarks.spread import spread
 from benchmarks.statements import Judged, of_curse, of_durations, of_missing, of_points, of_spreads
 
-__all__ = ["main"]
-
 _QUICK: Final = (2, 10, 50)
 _SPREAD_K: Final = 10
 

@@ -15,8 +15,6 @@ import pandas as pd
 from benchmarks.charts import Axis, Chart, nice_top, svg
 from benchmarks.spread import Spread
 
-__all__ = ["Found", "draw"]
-
 _K: Final = Axis("k", (2, 5, 10, 20, 50, 100), log=True)
 _EPSILON: Final = Axis("ε", (0.05, 0.5, 1, 2, 4, 8, 16), log=True)
 _NAMES: Final = {"ola": "OLA", "mondrian": "Mondrian"}

@@ -15,16 +15,6 @@ from benchmarks.figures import EPSILONS, Recoded
 from benchmarks.spread import Spread
 from benchmarks.statements import Judged
 
-__all__ = [
-    "TITLES",
-    "print_curse",
-    "print_durations",
-    "print_figure",
-    "print_judged",
-    "print_recodings",
-    "print_spreads",
-]
-
 TITLES: Final = {"ola": "OLA, at most 5 % suppressed", "mondrian": "Mondrian, strict"}
 _SHOWN: Final = (0.01, 0.025, 0.05, 0.1, 0.2)
 

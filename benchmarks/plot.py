@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from html import escape
 from typing import Final
 
-__all__ = ["Panel", "decades", "drawn", "place"]
-
 _COLORS: Final = (
     *("#0072b2", "#e69f00", "#009e73", "#cc79a7"),
     *("#56b4e9", "#d55e00", "#000000", "#8c6d31"),

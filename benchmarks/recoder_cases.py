@@ -28,8 +28,6 @@ from benchmarks.adult import (
     table_columns,
 )
 
-__all__ = ["CASES", "LATTICES", "Case", "Shape", "generated", "grown", "nodes_of"]
-
 Shape = tuple[tuple[int, tuple[int, ...]], ...]
 """Columns of a generated table: values, and the widths of the intervals between the value and ``*``."""
 

@@ -22,8 +22,6 @@ from anon_pipeline.recode import Recoding, recode
 from anon_pipeline.stages.recoder_task import recoding_task
 from benchmarks.recoder_cases import CASES, Case, grown
 
-__all__ = ["Run", "measure", "once", "repeats_after"]
-
 _SECONDS: Final = 4.0  # of repeats in all
 _MOST: Final = 9
 _FEW: Final = 2_000  # records that warm numba for a point of growth

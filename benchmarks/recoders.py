@@ -21,8 +21,6 @@ from benchmarks.growth import BY_NODES, BY_RECORDS, grow, growth_table
 from benchmarks.plot import Panel, drawn
 from benchmarks.speed import has_adult, machine, process
 
-__all__ = ["ROWS", "Row", "kept", "line", "main", "markdown"]
-
 _ELSEWHERE: Final = (
     "elsewhere: ARX 3.9.2 (Java, warm, encoding included) and an anonymizer from the Python index (its node "
     "is not\nminimal), measured elsewhere, same kind of machine; fixed figures, not run here."

@@ -31,8 +31,6 @@ from anon_pipeline.risk.uniques import minimal_uniques
 from benchmarks.million import MILLION
 from benchmarks.speed import machine
 
-__all__ = ["Row", "main", "rows"]
-
 _CLASSES: Final = 100_000
 _EPSILON: Final = 2.0
 _ADULT: Final = 30_162

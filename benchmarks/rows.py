@@ -52,8 +52,6 @@ from benchmarks.adult import (
 )
 from benchmarks.million import MILLION, million, million_policy
 
-__all__ = ["WORK", "Work", "measure"]
-
 Parts = Mapping[str, float]
 
 

@@ -19,8 +19,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-__all__ = ["PROCESSES", "SETTINGS", "Setting", "judged", "main", "markdown", "prepare", "together"]
-
 
 @dataclass(frozen=True, slots=True)
 class Setting:

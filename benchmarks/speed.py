@@ -22,8 +22,6 @@ from statistics import median
 from time import perf_counter
 from typing import Any, Final
 
-__all__ = ["ROWS", "Row", "has_adult", "machine", "main", "measured", "process"]
-
 _ROOT: Final = Path(__file__).resolve().parents[1]
 _STARTS: Final = 10
 _IMPORT = "import time; start = time.perf_counter(); import anon_pipeline; print(time.perf_counter() - start)"

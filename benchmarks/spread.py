@@ -27,8 +27,6 @@ from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.perturb.noise import add_noise
 from benchmarks.figures import Recoded
 
-__all__ = ["ERRORS", "UNIFORM", "Spread", "matched_epsilon", "spread", "within"]
-
 UNIFORM: Final = 0.05
 """Uniform noise moves a value by up to this share of it, [KE III-C]; its mean error is half of that."""
 ERRORS: Final = tuple(np.round(np.arange(0, 0.3001, 0.005), 3).tolist())

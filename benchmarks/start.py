@@ -19,8 +19,6 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
-__all__ = ["ROWS", "Row", "main"]
-
 _ROOT: Final = Path(__file__).resolve().parents[1]
 _PROGRAM: Final = "from anon_pipeline.cli import main; main()"
 _POLICY: Final = "anon_pipeline/policy/templates/patients.yaml"

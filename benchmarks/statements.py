@@ -20,8 +20,6 @@ import pandas as pd
 from benchmarks.claims import Claim
 from benchmarks.spread import ERRORS, UNIFORM, Spread
 
-__all__ = ["Judged", "of_curse", "of_durations", "of_missing", "of_points", "of_spreads"]
-
 _ODDS: Final = 1e-6  # how seldom chance may make the draw of Fig. 2 fail
 _NAMES: Final = {"ola": "OLA", "mondrian": "Mondrian"}
 

@@ -24,8 +24,6 @@ from typing import Final
 
 import pexpect
 
-__all__ = ["Step", "main", "not_printed", "run", "serve", "steps"]
-
 ROOT: Final = Path(__file__).resolve().parents[1]
 PAGE: Final = ROOT / "docs" / "tutorial.md"
 SERVER: Final = "make dev"

@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from anon_pipeline.sources.patients import heights, weights
 from anon_pipeline.sources.people import draw, emails, first_and_last, text
 
-__all__ = ["FLORIDA", "MICHIGAN", "RACES", "florida", "michigan"]
-
 FLORIDA: Final = 134_791
 MICHIGAN: Final = 72_825
 RACES: Final = ("White", "Hispanic", "Black", "Unknown", "Asian", "Other", "American Indian")

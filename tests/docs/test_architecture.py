@@ -73,5 +73,9 @@ def test_the_sizes_of_all_rooms_add_up() -> None:
     *rooms, whole = rows("Size")
     numbers = [[int(cell.replace(",", "").strip("*–") or 0) for cell in row[1:4]] for row in (*rooms, whole)]
     assert [sum(column) for column in zip(*numbers[:-1], strict=True)] == numbers[-1]
+    now = {row[0].strip("*`"): size for row, (_, _, size) in zip((*rooms, whole), numbers, strict=True)}
+    for path in PACKAGE.glob("*/__init__.py"):
+        lines = sum(len(module.read_text().splitlines()) for module in path.parent.rglob("*.py"))
+        assert now[path.parent.name] == pytest.approx(lines, rel=0.05), f"{path.parent.name}: {lines:,}"
     named_rooms = {name for row in rooms for name in re.findall(r"^`([a-z]+)`$", row[0])}
     assert named_rooms == {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
