@@ -44,22 +44,6 @@ class Mechanism:
 
 
 @dataclass(frozen=True, slots=True)
-class CategoryMechanism:
-    """A kind of noise for columns of categories.
-
-    name: in the policy.
-    released: what is released, for people.
-    by_distance: whether near values are likelier than far ones; it then needs a hierarchy.
-    most_epsilon: largest ε of a column.
-    """
-
-    name: str
-    released: str
-    by_distance: bool = False
-    most_epsilon: float = 1_000
-
-
-@dataclass(frozen=True, slots=True)
 class Fit:
     """What a recoder may need to know of a policy's columns.
 

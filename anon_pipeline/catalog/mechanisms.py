@@ -1,12 +1,32 @@
 """The tables of noise mechanisms: of columns with numbers, and of columns with categories.
 
-A new mechanism of numbers is its law, its sampler, and one entry here.
+A new mechanism of numbers is its law, its sampler, and one entry here. Plugins add no mechanism of
+categories, whose type therefore stands here and not in `entries`.
 """
 
 from __future__ import annotations
 
-from anon_pipeline.catalog.entries import CategoryMechanism, Mechanism, Promise
+from dataclasses import dataclass
+
+from anon_pipeline.catalog.entries import Mechanism, Promise
 from anon_pipeline.catalog.plugins import table_of
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryMechanism:
+    """A kind of noise for columns of categories.
+
+    name: in the policy.
+    released: what is released, for people.
+    by_distance: whether near values are likelier than far ones; it then needs a hierarchy.
+    most_epsilon: largest ε of a column.
+    """
+
+    name: str
+    released: str
+    by_distance: bool = False
+    most_epsilon: float = 1_000
+
 
 _NUMBERS = (
     Mechanism("discrete_laplace", "discrete Laplace", "anon_pipeline.perturb.discrete_laplace_noise:LAW"),
