@@ -9,9 +9,10 @@ from anon_pipeline.recode.fulldomain.candidates import choose_preferred
 from anon_pipeline.recode.fulldomain.datafly import datafly
 from anon_pipeline.recode.fulldomain.incognito import incognito
 from anon_pipeline.recode.fulldomain.mingen import mingen
+from anon_pipeline.recode.fulldomain.ola import minimal_nodes, ola
 from anon_pipeline.recode.fulldomain.optimal import optimal
 from anon_pipeline.recode.fulldomain.samarati import samarati
-from anon_pipeline.recode.fulldomain.search import NodeScore, Search, minimal_nodes, ola
+from anon_pipeline.recode.fulldomain.search import NodeScore, Search
 
 
 def ola_node(search: Search) -> tuple[NodeScore, int]:

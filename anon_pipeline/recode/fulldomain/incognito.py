@@ -15,7 +15,8 @@ from anon_pipeline.base.classes import group_rows
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.fulldomain.candidates import choose_preferred, lowest_feasible
-from anon_pipeline.recode.fulldomain.search import NodeScore, Search, k_anonymous, lowest_nodes
+from anon_pipeline.recode.fulldomain.ola import k_anonymous, lowest_nodes
+from anon_pipeline.recode.fulldomain.search import NodeScore, Search
 from anon_pipeline.recode.task import Progress
 from anon_pipeline.recode.tuples import DistinctTuples
 

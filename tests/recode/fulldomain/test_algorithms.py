@@ -12,7 +12,7 @@ import pytest
 from anon_pipeline.catalog.recoders import PREFERENCES
 from anon_pipeline.recode import Constraints, recode
 from anon_pipeline.recode.fulldomain.incognito import k_anonymous_nodes
-from anon_pipeline.recode.fulldomain.search import lowest_nodes
+from anon_pipeline.recode.fulldomain.ola import lowest_nodes
 from anon_pipeline.recode.tuples import distinct_tuples, node_classes
 from tests.recode.asking import ask
 

@@ -15,11 +15,11 @@ from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.catalog.recoders import PREFERENCES
 from anon_pipeline.recode import Constraints, Task, recode
 from anon_pipeline.recode.fulldomain.candidates import choose_preferred, lowest_feasible
+from anon_pipeline.recode.fulldomain.ola import minimal_nodes
 from anon_pipeline.recode.fulldomain.search import (
     Search,
     is_feasible,
     is_k_anonymous,
-    minimal_nodes,
     prepare_search,
 )
 from anon_pipeline.recode.task import Diversity

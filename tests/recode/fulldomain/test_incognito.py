@@ -15,7 +15,8 @@ from anon_pipeline.catalog.recoders import PREFERENCES
 from anon_pipeline.recode import Constraints, recode
 from anon_pipeline.recode.fulldomain import incognito as module
 from anon_pipeline.recode.fulldomain.incognito import k_anonymous_nodes
-from anon_pipeline.recode.fulldomain.search import lowest_nodes, minimal_nodes, prepare_search
+from anon_pipeline.recode.fulldomain.ola import lowest_nodes, minimal_nodes
+from anon_pipeline.recode.fulldomain.search import prepare_search
 from anon_pipeline.recode.tuples import distinct_tuples
 from tests.recode.asking import ask, counts_of
 

@@ -17,12 +17,11 @@ from anon_pipeline.recode.choice import recoding_of
 from anon_pipeline.recode.constraints import broken_classes
 from anon_pipeline.recode.fulldomain.best_node import node_choice
 from anon_pipeline.recode.fulldomain.fast import shortcuts
+from anon_pipeline.recode.fulldomain.ola import minimal_nodes, ola
 from anon_pipeline.recode.fulldomain.optimal import optimal
 from anon_pipeline.recode.fulldomain.search import (
     Search,
     is_feasible,
-    minimal_nodes,
-    ola,
     prepare_search,
 )
 from tests.recode.asking import ask, counts_of, held, limit_of

@@ -1,4 +1,4 @@
-"""Full-domain search against brute force over all nodes: the optimum, its ties, and the k-minimal nodes."""
+"""Full-domain search against brute force over all nodes: the optimum and its ties."""
 
 from __future__ import annotations
 
@@ -12,28 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
+from anon_pipeline.recode.fulldomain.ola import minimal_nodes, ola
 from anon_pipeline.recode.fulldomain.optimal import optimal
-from anon_pipeline.recode.fulldomain.search import Search, count, minimal_nodes, ola, prepare_search, score
-from anon_pipeline.recode.task import Constraints
-from tests.recode.asking import ask, counts_of
-
-LOSSES = ["precision", "granularity"]
-
-
-def least(nodes: list[SimpleNamespace], loss: str) -> SimpleNamespace:
-    """[methods 4]: lower loss, then fewer suppressed, then lower total level, then lexicographic levels."""
-    return min(nodes, key=lambda node: (getattr(node, loss), node.suppressed, sum(node.levels), node.levels))
-
-
-def draw_question(data: st.DataObject, drawn: SimpleNamespace) -> tuple[np.ndarray, list[Any], int, int]:
-    codes, hierarchies = data.draw(drawn.tables())
-    k = data.draw(st.integers(1, len(codes)))
-    return codes, hierarchies, k, data.draw(st.integers(0, len(codes)))
-
-
-def begin(codes: np.ndarray, hierarchies: list[Any], *, k: int, limit: int, loss: Any) -> Search:
-    task = ask(codes, tuple(hierarchies), Constraints(k, limit), "optimal", loss=loss)
-    return prepare_search(task, counts_of(task))
+from anon_pipeline.recode.fulldomain.search import Search, count
+from tests.recode.fulldomain.questions import LOSSES, begin, draw_question, least
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -48,21 +30,6 @@ def test_optimal_is_the_least_of_all_anonymous_nodes(
     want = least(brute.anonymous(brute.nodes(codes, hierarchies, k), limit, len(codes)), loss)
     assert (search.nodes.levels(got.node), got.suppressed) == (want.levels, want.suppressed)
     assert search.units.loss(got.score) == getattr(want, loss)
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-@settings(deadline=None, max_examples=150)
-@given(data=st.data())
-def test_ola_finds_every_minimal_node_and_takes_the_best(
-    data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace, loss: Any
-) -> None:
-    codes, hierarchies, k, limit = draw_question(data, drawn)
-    nodes = brute.nodes(codes, hierarchies, k)
-    minimal = brute.minimal(nodes, limit, len(codes))
-    search = begin(codes, hierarchies, k=k, limit=limit, loss=loss)
-    assert minimal_nodes(search) == minimal
-    got, want = ola(search), least([node for node in nodes if node.levels in minimal], loss)
-    assert (search.nodes.levels(got.node), search.units.loss(got.score)) == (want.levels, getattr(want, loss))
 
 
 def random_question(seed: int) -> tuple[np.ndarray, list[Hierarchy]]:
@@ -95,23 +62,6 @@ def test_pruning_never_loses_the_optimum(seed: int) -> None:
             got = optimal(search)
             assert (search.units.loss(got.score), got.suppressed, got.total) == want[:3]
             assert search.nodes.levels(got.node) == want[3]
-
-
-def test_golden_medical(golden, shared_golden, from_rows, encode_column) -> None:
-    rows = [line.split(";")[1:3] for line in (shared_golden / "medical.csv").read_text().splitlines()[1:]]
-    ages, zips = ([row[column] for row in rows] for column in (0, 1))
-    age = from_rows("age", [(a, f"5:{int(a) // 5}", f"10:{int(a) // 10}", "*") for a in sorted(set(ages))])
-    zip_code = from_rows("zip", [(z, z[:4] + "*", "*") for z in sorted(set(zips))])
-    codes = np.stack([encode_column(ages, age), encode_column(zips, zip_code)], axis=1)
-    search = begin(codes, [age, zip_code], k=2, limit=0, loss="precision")
-    want = golden["medical_k2"]
-    assert minimal_nodes(search) == [tuple(levels) for levels in want["minimal_nodes"]]
-    anonymous = [levels for levels in np.ndindex(4, 3) if _suppressed(search, levels) == 0]
-    assert anonymous == [tuple(levels) for levels in want["anonymous_nodes"]]
-
-
-def _suppressed(search: Search, levels: tuple[int, ...]) -> int:
-    return score(search, search.nodes.index(levels)).suppressed
 
 
 def test_ties_go_to_fewer_suppressed_then_lower_then_lexicographic(from_rows) -> None:

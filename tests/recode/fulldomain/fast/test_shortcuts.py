@@ -17,8 +17,9 @@ from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode import LOSSES, Constraints, Task, fulldomain
 from anon_pipeline.recode.fulldomain.fast import sweep as sweeping
 from anon_pipeline.recode.fulldomain.incognito import incognito
+from anon_pipeline.recode.fulldomain.ola import ola
 from anon_pipeline.recode.fulldomain.optimal import optimal
-from anon_pipeline.recode.fulldomain.search import Search, count, ola, prepare_search
+from anon_pipeline.recode.fulldomain.search import Search, count, prepare_search
 from tests.recode.asking import ask, counts_of
 
 FOLDER = Path(next(iter(fulldomain.__path__)))
