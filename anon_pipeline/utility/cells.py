@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from anon_pipeline.recode.loss import ColumnCosts, lost_in_cells
+from anon_pipeline.recode.loss import ColumnCosts
+from anon_pipeline.recode.partition_loss import lost_in_cells
 from anon_pipeline.recode.ranges import lengths
 from anon_pipeline.utility.losses import as_shares, cover
 from anon_pipeline.utility.records import Generalized

@@ -13,10 +13,8 @@ from anon_pipeline.recode.loss import (
     CellLoss,
     ColumnCosts,
     cell_loss,
-    count_mistaken,
-    lost_in_cells,
-    lost_in_classes,
 )
+from anon_pipeline.recode.partition_loss import count_mistaken, lost_in_cells, lost_in_classes
 from anon_pipeline.recode.ranges import Axis, make_axis
 from anon_pipeline.utility.comparison import Comparison
 from anon_pipeline.utility.records import Generalized

@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from anon_pipeline.catalog.losses import LOSSES, WEIGHED
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode import Constraints
 from anon_pipeline.recode.fulldomain.search import prepare_search, score
 from anon_pipeline.recode.loss import (
-    ColumnCosts,
     cell_costs,
     cell_loss,
     exact_weights,
     information,
-    measured_loss,
 )
-from tests.recode.asking import ask, counts_of, held
+from tests.recode.asking import ask, counts_of
 
 
 def ladder(column: str, leaves: int, height: int = 2) -> Hierarchy:
@@ -103,32 +97,6 @@ def test_classes_are_weighed_as_their_sources_say(from_rows: Any) -> None:
     for loss, value in want.items():
         search = searched(codes, [hierarchy], k=2, loss=loss, gone=2, target=target)
         assert search.units.loss(score(search, 0).score) == value
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-@settings(deadline=None, max_examples=60)
-@given(data=st.data())
-def test_a_finished_partition_measures_as_the_search_scores_it(
-    data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace, loss: Any
-) -> None:
-    task = data.draw(drawn.tasks("optimal", loss, columns=0))
-    n = len(task.by_record.codes)
-    for node in brute.search(task):
-        labels = brute.labels(task, node.levels)
-        kept = np.bincount(labels)[labels] >= task.constraints.k
-        columns, kind = [], cell_loss(loss)
-        for hierarchy, level, leaves in zip(
-            task.hierarchies, node.levels, task.by_record.codes.T, strict=True
-        ):
-            counts = np.bincount(leaves, minlength=hierarchy.leaves).astype(np.int64)
-            costs = cell_costs(hierarchy, loss, counts)[level][hierarchy.lookups[level][leaves]]
-            own = [int(costs[labels == group][0]) for group in np.unique(labels[kept])]
-            offset = float(counts @ information(counts)) if loss == "entropy" else 0.0
-            columns.append(ColumnCosts(np.array(own), kind.suppressed(hierarchy, n) if kind else 0, offset))
-        compact = np.full(n, -1)
-        compact[kept] = np.unique(labels[kept], return_inverse=True)[1]
-        got = measured_loss(task, held(task, compact), columns if loss in WEIGHED else ())
-        assert got == pytest.approx(float(node.loss), abs=1e-9)
 
 
 @pytest.mark.parametrize("loss", ["granularity", "entropy"])

@@ -17,7 +17,8 @@ from anon_pipeline.recode.constraints import broken_classes
 from anon_pipeline.recode.contents import contents_of_tuples
 from anon_pipeline.recode.fulldomain.cells import Blanked, blank_cells
 from anon_pipeline.recode.fulldomain.search import NodeScore, Search, prepare_search, table_at
-from anon_pipeline.recode.loss import CellLoss, ColumnCosts, cell_loss, measured_loss
+from anon_pipeline.recode.loss import CellLoss, ColumnCosts, cell_loss
+from anon_pipeline.recode.partition_loss import measured_loss
 from anon_pipeline.recode.task import Task
 from anon_pipeline.recode.tuples import DistinctTuples, node_classes
 

@@ -14,9 +14,9 @@ from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.recode.by_record import ByRecord
 from anon_pipeline.recode.constraints import broken_classes, infeasible_error
 from anon_pipeline.recode.contents import contents_of_records
-from anon_pipeline.recode.loss import measured_loss
 from anon_pipeline.recode.microaggregation.centroids import Centroids, release_centroids
 from anon_pipeline.recode.microaggregation.space import Space, make_space
+from anon_pipeline.recode.partition_loss import measured_loss
 from anon_pipeline.recode.ranges import column_costs, make_axis
 from anon_pipeline.recode.task import Recoding, Task
 from anon_pipeline.recode.tuples import leaf_counts

@@ -17,9 +17,9 @@ from anon_pipeline.recode.choice import Choice
 from anon_pipeline.recode.constraints import broken_classes, infeasible_error
 from anon_pipeline.recode.contents import ClassContents, merge_contents
 from anon_pipeline.recode.joint import Joint
-from anon_pipeline.recode.loss import measured_loss
 from anon_pipeline.recode.mondrian.cuts import cut_classes
 from anon_pipeline.recode.mondrian.division import Entries, Ranges, axes_of, divide
+from anon_pipeline.recode.partition_loss import measured_loss
 from anon_pipeline.recode.ranges import Axis, column_costs, release_ranges
 from anon_pipeline.recode.task import Constraints, Recoding, Task
 from anon_pipeline.recode.tuples import leaf_counts
