@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from anon_pipeline.policy import load_policy as load_policy
     from anon_pipeline.policy import parse_policy as parse_policy
     from anon_pipeline.policy.locations import Locations as Locations
-    from anon_pipeline.publish.whole_chain import Release as Release
+    from anon_pipeline.publish.release_in_memory import Release as Release
     from anon_pipeline.publish.whole_chain import anonymize as anonymize
     from anon_pipeline.publish.whole_chain import make_release as make_release
     from anon_pipeline.sources.patients import patients as patients
@@ -44,7 +44,7 @@ _HOMES = {
     "Policy": "policy",
     "PolicyError": "base.errors",
     "PublishError": "base.errors",
-    "Release": "publish.whole_chain",
+    "Release": "publish.release_in_memory",
     "Verdict": "gate",
     "anonymize": "publish.whole_chain",
     "evaluate": "gate",

@@ -28,7 +28,7 @@ from anon_pipeline.cli.shared import (
 )
 
 if TYPE_CHECKING:
-    from anon_pipeline.publish.whole_chain import Release
+    from anon_pipeline.publish.release_in_memory import Release
 
 
 @click.command()

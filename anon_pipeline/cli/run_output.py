@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from anon_pipeline.policy import Policy
     from anon_pipeline.policy.locations import Locations
     from anon_pipeline.publish import Published
-    from anon_pipeline.publish.whole_chain import Release
+    from anon_pipeline.publish.release_in_memory import Release
 
 _FEWER = 0.5
 """Share of the previous release's records below which `run` asks whether the source is complete."""

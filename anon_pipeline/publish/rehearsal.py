@@ -9,21 +9,18 @@ from __future__ import annotations
 from anon_pipeline.base.errors import private_stage
 from anon_pipeline.base.observer import Observer, Step, ignore
 from anon_pipeline.gate import evaluate
-from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.accounting.booking import booking
 from anon_pipeline.publish.draws.preconditions import refuse_what_cannot_be_published
-from anon_pipeline.publish.early_refusals import before_noise, read_memory, refuse_early
+from anon_pipeline.publish.early_refusals import before_noise, refuse_early
 from anon_pipeline.publish.judgment import refuse_unless_passed
-from anon_pipeline.publish.whole_chain import Release
-from anon_pipeline.sources import read_source
+from anon_pipeline.publish.release_in_memory import Release
+from anon_pipeline.publish.whole_chain import Request, read_input
 from anon_pipeline.sources.population import read_population
-from anon_pipeline.stages.deidentify import hashing_key
 from anon_pipeline.stages.history.archive import Archive
 from anon_pipeline.stages.lineage import Descent, Where
 from anon_pipeline.stages.pipeline import run
-from anon_pipeline.stages.private import Means
 from anon_pipeline.tuning.advise import with_advice
 
 
@@ -54,14 +51,8 @@ def rehearse(
         booked.refuse_unbookable(fresh=policy.perturb is not None and policy.perturb.republish == "fresh")
     with private_stage("destination"):
         refuse_what_cannot_be_published(policy, locations, partition=partition)
-    with private_stage("key"):
-        key = hashing_key(policy, folder=locations.sources)
-    observe(Step("source"))
-    with private_stage("source"):
-        frame = read_source(policy, folder=locations.sources, partition=partition)
-    memory = None if archive is None else read_memory(archive, booked, partition)
+    frame, means = read_input(Request(policy, locations, partition, observe, archive), booked)
     where, hierarchies = Where(None, policy.name, partition), locations.hierarchies
-    means = Means(hierarchies, key, system_entropy(), memory=memory, observe=observe, where=where)
     chain = run(policy, frame, means, **before_noise(policy, hierarchies))
     observe(Step("gate"))
     released = chain.suppressed
@@ -72,11 +63,11 @@ def rehearse(
             released.facts,
             originals=chain.k_anonymized.frame,
             hierarchies=hierarchies,
-            memory=memory,
+            memory=means.memory,
             population=read_population(policy, folder=locations.sources, hierarchies=hierarchies),
             descent=Descent(released.frame, released.lineage, where),
             in_ledger=booked.in_ledger(None),
         )
     with with_advice(policy, locations, partition=partition, observe=observe):
         refuse_unless_passed(report)
-    return Release(released.frame[policy.released], report, released.facts, memory, policy, hierarchies)
+    return Release(released.frame[policy.released], report, released.facts, means.memory, policy, hierarchies)

@@ -37,6 +37,7 @@ from anon_pipeline.publish.writer import Page, prepare, write_release
 from anon_pipeline.report import public_report
 from anon_pipeline.sources.population import read_population
 from anon_pipeline.stages.facts.check import checked_facts
+from anon_pipeline.stages.facts.records import Facts
 from anon_pipeline.stages.history.archive import Archive, refuse_unless_archived
 from anon_pipeline.stages.history.memory import Memory, Past, remember
 from anon_pipeline.stages.history.sticky import spent_since
@@ -149,6 +150,7 @@ def _page(policy: Policy, document: Mapping[str, Any], frame: pd.DataFrame) -> P
     early = public_report(policy, document, frame)
 
     def page(final: Mapping[str, Any]) -> bytes:
+        """Return the report for a manifest, in UTF-8: the one made before if its manifest stayed."""
         if final == document:
             return early
         refuse_lapsed(final, policy, frame)
@@ -206,9 +208,7 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
     booked = booking(policy, locations, partition=partition)
     facts, release_id = with_release_id(checked_facts(policy, released.facts), ledger=booked.ledger)
     with booked.fail_on_error(release_id):
-        epsilon = epsilon_in(policy, facts)
-        booked.refuse_another(release_id, epsilon)
-        prepare(booked.folder, policy.name)
+        epsilon = _prepare(booked, policy, facts, release_id=release_id)
         named = replace(released, facts=facts)
         task = _Task(policy, named, originals, locations, partition, booked, release_id, epsilon)
     with booked.fail_on_error(release_id), _hold_memory(archive, policy, partition) as memory:
@@ -219,6 +219,14 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
     forget_published(draws)
     deliver_published(policy, locations, partition=partition)
     return _publication(booked.folder, judged, written)
+
+
+def _prepare(booked: Booking, policy: Policy, facts: Facts, *, release_id: str | None) -> Fraction:
+    """Prepare the folder of a release that is still open; return the ε that it was opened with."""
+    epsilon = epsilon_in(policy, facts)
+    booked.refuse_another(release_id, epsilon)
+    prepare(booked.folder, policy.name)
+    return epsilon
 
 
 def _remember(task: _Task, judged: Judged, memory: Memory) -> Memory:

@@ -20,79 +20,26 @@ from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.source import placeless
 from anon_pipeline.publish import Published, publish
-from anon_pipeline.publish.accounting.booking import booking
-from anon_pipeline.publish.draws.draw_keys import draws_of
+from anon_pipeline.publish.accounting.booking import Booking, booking
+from anon_pipeline.publish.draws.draw_keys import Draws, draws_of
 from anon_pipeline.publish.draws.drawing import Opening
 from anon_pipeline.publish.draws.preconditions import refuse_what_cannot_be_published
 from anon_pipeline.publish.early_refusals import before_noise, read_memory, refuse_early
-from anon_pipeline.publish.judgment import refuse_unless_passed
 from anon_pipeline.publish.measurements import measured_of
-from anon_pipeline.report import Exact, internal_report, release_html
+from anon_pipeline.publish.release_in_memory import Release
+from anon_pipeline.report import Exact, internal_report
 from anon_pipeline.sources import read_source
 from anon_pipeline.sources.population import Population, read_population
 from anon_pipeline.stages.deidentify import hashing_key
-from anon_pipeline.stages.facts.records import Facts
 from anon_pipeline.stages.history.archive import Archive
 from anon_pipeline.stages.history.memory import Memory, Past, remember
 from anon_pipeline.stages.lineage import Descent, Where
 from anon_pipeline.stages.persons import memory_key
 from anon_pipeline.stages.pipeline import run
-from anon_pipeline.stages.private import Chain, Means
+from anon_pipeline.stages.private import Chain, Means, Opens
 from anon_pipeline.tuning.advise import with_advice
 
 __all__ = ["Release", "anonymize", "make_release"]
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Release:
-    """A table made safe to publish, or refused.
-
-    Who calls this has the originals, so nothing is held back: both are for the curator.
-
-    report: the gate's verdicts, with all numbers; what may be published of it is its ``to_json()``.
-    facts: of every stage, with all numbers; what may be published of them is in a manifest.
-    """
-
-    _frame: pd.DataFrame
-    report: GateReport
-    facts: Facts
-    _memory: Memory | None = None
-    _policy: Policy | None = None
-    _hierarchies: Path = Path()
-
-    def _repr_html_(self) -> str | None:
-        """Show what is left, the verdicts and the risk by class in a notebook; of a refused one no table."""
-        if self._policy is None:
-            return None
-        return release_html(self._policy, self._frame, self.facts, self.report, hierarchies=self._hierarchies)
-
-    def __repr__(self) -> str:
-        """Say whether it passed, and of how many records: a notebook must not show a refused table."""
-        refused = ", ".join(v.limit for v in self.report.unkept)
-        state = "passed" if self.report.passed else f"refused by {refused}"
-        return f"Release({state}; {len(self._frame)} records)"
-
-    @property
-    def frame(self) -> pd.DataFrame:
-        """The released table, (r, columns).
-
-        Raises:
-            GateRefused: the gate has not passed it.
-        """
-        refuse_unless_passed(self.report)
-        return self._frame.copy()
-
-    @property
-    def memory(self) -> Memory | None:
-        """What is published once this release is: hand it to the next call.
-
-        None without ``record_key``, or if `anonymize` was not given what was published before.
-
-        Raises:
-            GateRefused: the gate has not passed the release; what was published before is still all there is.
-        """
-        refuse_unless_passed(self.report)
-        return self._memory
 
 
 def anonymize(
@@ -126,9 +73,7 @@ def anonymize(
     if policy.budget is not None:
         raise PolicyError("budget: cannot be kept in memory. Use make_release, the command line or Dagster.")
     folder = Path(hierarchies)
-    Locations(folder, folder, folder, folder, outside=outside).confine(
-        policy.model_copy(update={"source": placeless()})  # the frame takes its place
-    )
+    _confine(policy, folder, outside=outside)
     with private_stage("key"):
         key = hashing_key(policy, folder=folder)
     known = memory
@@ -148,6 +93,12 @@ def anonymize(
     return Release(chain.suppressed.frame[policy.released], report, facts, memory, policy, folder)
 
 
+def _confine(policy: Policy, folder: Path, *, outside: bool) -> None:
+    """Refuse a policy whose paths leave a folder, unless they may; a frame takes the place of its source."""
+    where = Locations(folder, folder, folder, folder, outside=outside)
+    where.confine(policy.model_copy(update={"source": placeless()}))
+
+
 def _judge(
     policy: Policy, chain: Chain, folder: Path, *, memory: Memory | None, population: Population | None
 ) -> GateReport:
@@ -163,6 +114,22 @@ def _judge(
         population=population,
         descent=Descent(released.frame, released.lineage, Where(None, policy.name)),
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Request:
+    """A release that is asked for: by what policy, from where to where, and who is told.
+
+    partition: None for a release of one piece.
+    observe: called when a stage begins, and now and then with how far a search is.
+    archive: keeps the memory of what was published; None without ``record_key``.
+    """
+
+    policy: Policy
+    locations: Locations
+    partition: str | None
+    observe: Observer
+    archive: Archive | None
 
 
 def make_release(  # noqa: PLR0913 - two are deprecated
@@ -198,44 +165,77 @@ def make_release(  # noqa: PLR0913 - two are deprecated
     """
     if told is not None or searching is not None:
         observe = observer_of(told, searching)
-    refuse_early(policy, locations, partition, archive)
-    with private_stage("ledger"):
-        booked = booking(policy, locations, partition=partition)
-    draws = draws_of(policy, locations, partition)
-    opened = Opening(booked, draws)
-    with private_stage("destination"):
-        refuse_what_cannot_be_published(policy, locations, partition=partition)
-    with private_stage("key"):
-        key = hashing_key(policy, folder=locations.sources)
-    observe(Step("source"))
-    with private_stage("source"):
-        frame = read_source(policy, folder=locations.sources, partition=partition)
-    memory = None if archive is None else read_memory(archive, booked, partition)
-    where, entropy = Where(None, policy.name, partition), system_entropy()
-    means = Means(
-        locations.hierarchies, key, entropy, opens=opened, memory=memory, observe=observe, where=where
-    )
+    asked = Request(policy, locations, partition, observe, archive)
+    opened = _open(asked)
+    frame, means = read_input(asked, opened.booked, opens=opened)
     with opened.fail_on_error():
         chain: Chain = run(policy, frame, means, **before_noise(policy, locations.hierarchies))
         observe(Step("gate"))
         if witness is not None:
-            witness(chain, memory)
-        advising = with_advice(policy, locations, partition=partition, observe=observe)
-        with private_stage("published"), advising:
-            written = publish(
-                chain.suppressed,
-                chain.k_anonymized.frame,
-                policy,
-                locations=locations,
-                partition=partition,
-                archive=archive,
-                draws=draws,
-                measured=measured_of(policy, locations, partition),
-            )
+            witness(chain, means.memory)
+        written = _publish_chain(asked, chain, draws=opened.draws)
     if reported is not None:
         with private_stage("report"):
             reported(_internal_page(policy, written, chain, hierarchies=locations.hierarchies))
     return written
+
+
+def _open(asked: Request) -> Opening:
+    """Refuse what can be refused before anything is read; return the release in the ledger, and its draws."""
+    policy, locations, partition = asked.policy, asked.locations, asked.partition
+    refuse_early(policy, locations, partition, asked.archive)
+    with private_stage("ledger"):
+        booked = booking(policy, locations, partition=partition)
+    opened = Opening(booked, draws_of(policy, locations, partition))
+    with private_stage("destination"):
+        refuse_what_cannot_be_published(policy, locations, partition=partition)
+    return opened
+
+
+def read_input(asked: Request, booked: Booking, *, opens: Opens | None = None) -> tuple[pd.DataFrame, Means]:
+    """Read what the stages begin with: the personal data, the key, and what was published before.
+
+    Args:
+        booked: the release in the ledger.
+        opens: finds or makes the draw; None: a fresh one, which is booked nowhere.
+    Returns:
+        The (n, columns) data, and what else the stages need.
+    Raises:
+        InputError: one of them cannot be read.
+    """
+    policy, locations, partition = asked.policy, asked.locations, asked.partition
+    with private_stage("key"):
+        key = hashing_key(policy, folder=locations.sources)
+    asked.observe(Step("source"))
+    with private_stage("source"):
+        frame = read_source(policy, folder=locations.sources, partition=partition)
+    memory = None if asked.archive is None else read_memory(asked.archive, booked, partition)
+    return frame, Means(
+        locations.hierarchies,
+        key,
+        system_entropy(),
+        opens=opens,
+        memory=memory,
+        observe=asked.observe,
+        where=Where(None, policy.name, partition),
+    )
+
+
+def _publish_chain(asked: Request, chain: Chain, *, draws: Draws) -> Published:
+    """Publish what the stages made; a refusal says what to change in the policy."""
+    policy, locations, partition = asked.policy, asked.locations, asked.partition
+    advising = with_advice(policy, locations, partition=partition, observe=asked.observe)
+    with private_stage("published"), advising:
+        return publish(
+            chain.suppressed,
+            chain.k_anonymized.frame,
+            policy,
+            locations=locations,
+            partition=partition,
+            archive=asked.archive,
+            draws=draws,
+            measured=measured_of(policy, locations, partition),
+        )
 
 
 def _internal_page(policy: Policy, written: Published, chain: Chain, *, hierarchies: Path) -> bytes:

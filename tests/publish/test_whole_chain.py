@@ -34,24 +34,6 @@ def test_a_release_has_its_table_facts_and_report(small_policy: Small, small_peo
     pd.testing.assert_frame_equal(people, before)
 
 
-def test_the_table_that_is_handed_out_is_a_copy(small_policy: Small, small_people: People) -> None:
-    release = anonymize(small_policy(), small_people())
-    handed_out = release.frame
-    handed_out.loc[:, "height"] = 0.0
-    assert (release.frame["height"] != 0).all()
-
-
-def test_a_refused_table_cannot_be_had_or_seen(small_policy: Small, small_people: People) -> None:
-    people = small_people().assign(note="CANARY-7f3a")
-    release = anonymize(small_policy(gate={"attacks": {"prosecutor_risk": 0.001}}), people)
-    assert not release.report.passed
-    with pytest.raises(GateRefused):
-        _ = release.frame
-    assert repr(release).startswith("Release(refused by prosecutor_risk; ")
-    for shown in (repr(release), str(release), f"{release}"):
-        assert "CANARY" not in shown
-
-
 def test_identifiers_are_refused_before_there_is_a_release(small_policy: Small, small_people: People) -> None:
     with pytest.raises(GateRefused, match="note: must hold no e-mail addresses") as refused:
         anonymize(small_policy(), small_people().assign(note="mail CANARY-7f3a@example.org"))
