@@ -11,8 +11,8 @@ from markupsafe import Markup
 from anon_pipeline.base.notebook import image, object_html, paragraph
 from anon_pipeline.gate import GateReport
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.report.charts import risks_chart, sizes_chart
 from anon_pipeline.report.columns import class_sizes
-from anon_pipeline.report.page import risks_chart, sizes_chart
 from anon_pipeline.report.words import describe_rest
 from anon_pipeline.stages.facts.records import Facts
 
