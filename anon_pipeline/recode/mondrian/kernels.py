@@ -151,6 +151,14 @@ def _divide(state: State, begin: int, end: int) -> int:
 
 
 @kernel
+def _note_cut(state: State, right: int, axis: int, bound: int) -> None:
+    """Note the cut left of an entry, with its number."""
+    state.cuts[0, right], state.cuts[1, right] = axis, bound
+    state.cuts[2, right] = state.progress[3]
+    state.progress[3] += 1
+
+
+@kernel
 def _cut_class(
     state: State, axes: Axes, rules: Rules, place: tuple[int, int, int], relaxed: bool
 ) -> tuple[int, int]:
@@ -196,10 +204,7 @@ def _cut_class(
             work += more
         if bound != NO_BOUND:
             left = _divide(state, begin, end)
-            right = begin + left
-            state.cuts[0, right], state.cuts[1, right] = axis, bound
-            state.cuts[2, right] = state.progress[3]
-            state.progress[3] += 1
+            _note_cut(state, begin + left, axis, bound)
             return left, work
         state.tried[axis] = True
     return _NO_CUT, work

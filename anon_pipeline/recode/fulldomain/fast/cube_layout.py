@@ -77,18 +77,7 @@ def cube_layout(
         [np.unique(lookup[own]) for lookup in hierarchy.lookups]
         for hierarchy, own in zip(hierarchies, leaves, strict=True)
     ]
-    ranks, firsts = [], []
-    for hierarchy, codes in zip(hierarchies, present, strict=True):
-        for below, lookup in enumerate(hierarchy.lookups):
-            leaf = np.searchsorted(lookup, np.arange(int(lookup[-1]) + 1))
-            for above in range(hierarchy.height):
-                ranks.append(
-                    np.searchsorted(codes[above], hierarchy.lookups[above][leaf]) if above >= below else _NONE
-                )
-                own = ranks[-1][codes[below]] if above >= below else _NONE
-                firsts.append(
-                    np.searchsorted(own, np.arange(len(codes[above]) + 1)) if above >= below else _NONE
-                )
+    ranks, firsts = _rank_tables(hierarchies, present)
     prices = [
         cost[own]
         for levels, codes in zip(costs, present, strict=True)
@@ -114,6 +103,29 @@ def cube_layout(
         most_cells=cells,
         spare=(np.empty(cells, np.int32), np.empty(cells, np.int32)),
     )
+
+
+def _rank_tables(
+    hierarchies: Sequence[Hierarchy], present: Sequence[Sequence[NDArray[np.int64]]]
+) -> tuple[list[NDArray[np.int64]], list[NDArray[np.int64]]]:
+    """Return the ranks, and the first ranks, of each attribute from level to level; downwards there are none.
+
+    Args:
+        present: q × h, ascending, the codes that occur on a level.
+    """
+    ranks, firsts = [], []
+    for hierarchy, codes in zip(hierarchies, present, strict=True):
+        for below, lookup in enumerate(hierarchy.lookups):
+            leaf = np.searchsorted(lookup, np.arange(int(lookup[-1]) + 1))
+            for above in range(hierarchy.height):
+                if above < below:
+                    ranks.append(_NONE)
+                    firsts.append(_NONE)
+                    continue
+                ranks.append(np.searchsorted(codes[above], hierarchy.lookups[above][leaf]))
+                own = ranks[-1][codes[below]]
+                firsts.append(np.searchsorted(own, np.arange(len(codes[above]) + 1)))
+    return ranks, firsts
 
 
 _NONE: Final = np.zeros(0, np.int64)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from anon_pipeline.base.compilation import kernel
 from anon_pipeline.recode.fulldomain.bounds import NOTHING, most_lasting
 from anon_pipeline.recode.fulldomain.cover import NOT_ABOVE, NOT_BELOW, Cover, Guess, promise
+from anon_pipeline.recode.fulldomain.fast.stand_kernels import CLOSED
 from anon_pipeline.recode.fulldomain.fast.sweep import Sweep, is_worthwhile, node_states, sweep, sweep_nodes
-from anon_pipeline.recode.fulldomain.fast.sweep_kernels import CLOSED
 from anon_pipeline.recode.fulldomain.lattice import Axes, axes_of
 from anon_pipeline.recode.fulldomain.scan import Scan
 from anon_pipeline.recode.fulldomain.search import NodeScore, Search, report_progress
@@ -106,6 +106,7 @@ def _sweep(scan: Scan, walk: Sweep, stands: NDArray[np.uint8]) -> None:
     search.told.left = int(np.count_nonzero(before))
 
     def most_suppressed() -> int:
+        """Return how many records a node may suppress and still be the best."""
         return most_lasting(bounds, scan.ceiling, limit=search.limit)
 
     for rows in sweep_nodes(walk, tables, stands, most_suppressed):

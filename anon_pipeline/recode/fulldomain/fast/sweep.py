@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from anon_pipeline.recode.fulldomain.fast.cube_layout import CubeLayout
 from anon_pipeline.recode.fulldomain.fast.shortcuts import KeptTables
-from anon_pipeline.recode.fulldomain.fast.sweep_kernels import CLOSED, OPEN, TO_SWEEP, Places, corner, walk
+from anon_pipeline.recode.fulldomain.fast.stand_kernels import CLOSED, OPEN, TO_SWEEP, corner
+from anon_pipeline.recode.fulldomain.fast.sweep_kernels import Places, walk
 from anon_pipeline.recode.fulldomain.fast.tables import node_cube
 from anon_pipeline.recode.fulldomain.lattice import Axes, Lattice, along, axes_of
 from anon_pipeline.recode.fulldomain.layout import NodeTables

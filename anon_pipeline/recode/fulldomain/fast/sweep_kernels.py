@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.compilation import kernel
 from anon_pipeline.recode.fulldomain.fast.cube_kernels import fold_axis
+from anon_pipeline.recode.fulldomain.fast.stand_kernels import CLOSED, OPEN, close_below, corner
 from anon_pipeline.recode.fulldomain.lattice import Axes
-
-CLOSED: Final = 0
-"""How a node stands: it cannot win, or was counted."""
-
-OPEN: Final = 1
-"""It may win, and is counted in another way."""
-
-TO_SWEEP: Final = 2
-"""It may win, and is to be counted by the sweep."""
 
 
 class Places(NamedTuple):
@@ -33,90 +25,6 @@ class Places(NamedTuple):
     widths: NDArray[np.int64]
     first_ranks_begin: NDArray[np.int64]
     first_ranks: NDArray[np.int64]
-
-
-@kernel
-def corner(
-    stands: NDArray[np.uint8],
-    axes: Axes,
-    order: NDArray[np.int64],
-    fixed: int,
-    low: NDArray[np.int64],
-    high: NDArray[np.int64],
-) -> bool:
-    """Find the least and the greatest level of the nodes to be swept in a sublattice, by attribute.
-
-    Args:
-        stands: (N,) how each node stands.
-        order: (q,) attributes; the first ``fixed`` of them keep the level in ``low``.
-        low, high: (q,) levels between which the others are; overwritten by what is found.
-    Returns:
-        Whether there is any such node.
-    """
-    steps, q = axes.steps, len(order)
-    # Begin at the lowest node of the sublattice.
-    at = 0
-    for attribute in range(q):
-        at += low[attribute] * steps[attribute]
-    if fixed == q:
-        return bool(stands[at] == TO_SWEEP)
-    now, least, most = low.copy(), high.copy(), low.copy()
-    last, found = order[q - 1], False
-    while True:
-        # Look at the nodes that differ in the last attribute alone.
-        some, place = False, at
-        for level in range(low[last], high[last] + 1):
-            if stands[place] == TO_SWEEP:
-                some = True
-                least[last], most[last] = min(least[last], level), max(most[last], level)
-            place += steps[last]
-        if some:
-            found = True
-            for rank in range(fixed, q - 1):
-                own = order[rank]
-                least[own], most[own] = min(least[own], now[own]), max(most[own], now[own])
-        # Count up the levels of the other free attributes, the last of them fastest.
-        rank = q - 2
-        while rank >= fixed and now[order[rank]] == high[order[rank]]:
-            own = order[rank]
-            at -= (now[own] - low[own]) * steps[own]
-            now[own] = low[own]
-            rank -= 1
-        if rank < fixed:
-            break
-        now[order[rank]] += 1
-        at += steps[order[rank]]
-    if found:
-        low[:], high[:] = least, most
-    return found
-
-
-@kernel
-def close_below(stands: NDArray[np.uint8], axes: Axes, levels: NDArray[np.int64]) -> None:
-    """Close a node and all nodes below it.
-
-    Args:
-        stands: (N,) how each node stands.
-        levels: (q,) of the node.
-    """
-    steps, q = axes.steps, len(levels)
-    now, at = np.zeros(q, np.int64), 0
-    while True:
-        # Close the nodes that differ in the last attribute alone.
-        place = at
-        for _ in range(levels[q - 1] + 1):
-            stands[place] = CLOSED
-            place += steps[q - 1]
-        # Count up the levels of the others, the last of them fastest.
-        attribute = q - 2
-        while attribute >= 0 and now[attribute] == levels[attribute]:
-            at -= now[attribute] * steps[attribute]
-            now[attribute] = 0
-            attribute -= 1
-        if attribute < 0:
-            return
-        now[attribute] += 1
-        at += steps[attribute]
 
 
 @kernel
@@ -197,6 +105,48 @@ def _count(cube, levels, axes, stands, rules, row):  # type: ignore[no-untyped-d
     return 1
 
 
+class Entered(NamedTuple):
+    """Where a walk goes back to: a row for each attribute that was entered.
+
+    lows, highs: (q, q) the sublattice.
+    next_levels: (q,) the next level of the attribute to go to.
+    cubes: (q, h) where the cube of each level begins.
+    frees: (q,) where the free part of the arena begins.
+    """
+
+    lows: NDArray[np.int64]
+    highs: NDArray[np.int64]
+    next_levels: NDArray[np.int64]
+    cubes: NDArray[np.int64]
+    frees: NDArray[np.int64]
+
+
+@kernel
+def _make_levels(arena, at, cube, top, places, begins):  # type: ignore[no-untyped-def]
+    """Make the cubes of all levels of an attribute, each from the one before, and note where they begin.
+
+    ``cube`` is what there is, and what to begin with; ``top`` the attribute and its greatest level. Returns
+    where the last cube begins, and where the arena is free.
+    """
+    (here, low), (attribute, high) = cube, top
+    begins[low[attribute]] = at[0]
+    for level in range(low[attribute] + 1, high + 1):
+        low[attribute] = level
+        at = _fold(arena, at, here, low, places)
+        begins[level] = at[0]
+    return at
+
+
+@kernel
+def _next_level(entered, row, attribute):  # type: ignore[no-untyped-def]
+    """Go to the next level below, of the attribute that was entered last; return sublattice and place."""
+    level = entered.next_levels[row]
+    low, high = entered.lows[row].copy(), entered.highs[row].copy()
+    low[attribute], high[attribute] = level, level
+    entered.next_levels[row] -= 1
+    return low, high, (entered.cubes[row, level], entered.frees[row])
+
+
 @kernel
 def walk(
     space: tuple[NDArray[np.uint16], NDArray[np.int64]],
@@ -221,11 +171,9 @@ def walk(
     """
     (arena, rows), (fixed, root, most) = space, start
     order, widths, q = places.axes[::-1].copy(), places.widths, len(root)
-    # For each attribute that was entered: the sublattice, the next level of it to go to, where the cube of
-    # each level begins, and where the free part of the arena begins.
-    lows, highs = np.empty((q + 1, q), np.int64), np.empty((q + 1, q), np.int64)
-    cubes = np.empty((q + 1, widths.shape[1]), np.int64)
-    next_levels, frees = np.empty(q + 1, np.int64), np.empty(q + 1, np.int64)
+    lows, highs = np.empty((q, q), np.int64), np.empty((q, q), np.int64)
+    begins, frees = np.empty((q, widths.shape[1]), np.int64), np.empty(q, np.int64)
+    entered = Entered(lows, highs, np.empty(q, np.int64), begins, frees)
     # `at`: where the cube of the levels `here` begins, and where the arena is free.
     at, depth, found = (0, _number_of_cells(widths, root)), fixed, 0
     here, low, high = root.copy(), root.copy(), most.copy()
@@ -238,25 +186,15 @@ def walk(
                 cube = arena[at[0] : at[0] + _number_of_cells(widths, low)]
                 found += _count(cube, low, axes, stands, rules, rows[found])
             else:
-                # Enter the next attribute: make the cubes of all its levels, each from the one before.
-                attribute = order[depth]
-                lows[depth], highs[depth], next_levels[depth] = low, high, high[attribute]
-                cubes[depth, low[attribute]] = at[0]
-                for level in range(low[attribute] + 1, high[attribute] + 1):
-                    low[attribute] = level
-                    at = _fold(arena, at, here, low, places)
-                    cubes[depth, level] = at[0]
+                own = order[depth]
+                lows[depth], highs[depth], entered.next_levels[depth] = low, high, high[own]
+                at = _make_levels(arena, at, (here, low), (own, high[own]), places, begins[depth])
                 frees[depth] = at[1]
                 depth += 1
         # Leave the attributes whose levels are done.
-        while depth > fixed and next_levels[depth - 1] < lows[depth - 1, order[depth - 1]]:
+        while depth > fixed and entered.next_levels[depth - 1] < lows[depth - 1, order[depth - 1]]:
             depth -= 1
         if depth == fixed:
             return found
-        # Go to the next level below, of the attribute that was entered last.
-        before = depth - 1
-        attribute, level = order[before], next_levels[before]
-        low, high = lows[before].copy(), highs[before].copy()
-        low[attribute], high[attribute] = level, level
-        here, at = low.copy(), (cubes[before, level], frees[before])
-        next_levels[before] -= 1
+        low, high, at = _next_level(entered, depth - 1, order[depth - 1])
+        here = low.copy()
