@@ -55,7 +55,6 @@ def init(  # noqa: PLR0913 - the options of a command
     DATA is a table's file, its URL (s3://, gs://, az://, https://), or a YAML file with the section
     source of a policy.
     """
-    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.draft.choice import fit  # noqa: PLC0415
     from anon_pipeline.draft.policy_draft import (  # noqa: PLC0415
         as_document,
@@ -67,13 +66,8 @@ def init(  # noqa: PLR0913 - the options of a command
     from anon_pipeline.draft.profile.profile_table import profile_file  # noqa: PLC0415
     from anon_pipeline.draft.profile.source_file import names_source  # noqa: PLC0415
 
-    if as_json and not silent:
-        raise InputError("--json must be given with --yes: a program cannot be asked")
-    if not silent and not sys.stdin.isatty():
-        raise InputError("--yes must be given where nobody can be asked: standard input is not a terminal")
-    target = policy_file or _beside(data)
-    if target.exists():
-        raise InputError(f"{target.name}: must not be there yet. Remove it, or name another file with --to.")
+    _refuse_without_answers(silent=silent, as_json=as_json)
+    target = _new_file(policy_file or _beside(data))
     root = _root(target, project)
     place = place_of(data, root, name or (_named_by(target) if names_source(data) else None))
     with Progress() as progress:
@@ -89,6 +83,25 @@ def init(  # noqa: PLR0913 - the options of a command
         echo_json(as_document(fitted, target, tables))
         return
     click.echo("\n".join(summary(fitted, target, tables)))
+
+
+def _refuse_without_answers(*, silent: bool, as_json: bool) -> None:
+    """Refuse to ask where nobody can answer."""
+    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
+
+    if as_json and not silent:
+        raise InputError("--json must be given with --yes: a program cannot be asked")
+    if not silent and not sys.stdin.isatty():
+        raise InputError("--yes must be given where nobody can be asked: standard input is not a terminal")
+
+
+def _new_file(target: Path) -> Path:
+    """Return the place of the policy; what is there already is not overwritten."""
+    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
+
+    if target.exists():
+        raise InputError(f"{target.name}: must not be there yet. Remove it, or name another file with --to.")
+    return target
 
 
 def _beside(data: Path | TableUrl) -> Path:

@@ -66,11 +66,11 @@ def identifying_columns(
     suspected = dict.fromkeys(name for name in follow if name not in singles)
     named = {columns: said for columns, said in telling_columns(frame, policy) if not {*columns} & {*singles}}
     names = [name for name in policy.insensitive if name not in singles]
-    held: dict[tuple[str, ...], str] = {(name,): known for name, known in (holding or {}).items()}
+    held = holding or {}
     free = [
         (name,)
         for name in free_texts(frame, policy, allowed=policy.gate.released_identifiers)
-        if name not in singles and (name,) not in held
+        if name not in singles and name not in held
     ]
     lines = _unanswered_sets(frame, policy, [(name,) for name in suspected if (name,) not in named], today)
     telling = _unanswered_sets(frame, policy, list(named), today)
@@ -78,10 +78,7 @@ def identifying_columns(
     return [
         *(_alone(policy, name) for name in singles),
         *_hash_messages(frame, policy, today),
-        *(
-            _holding_message(policy, columns, held[columns], today)
-            for columns in _unanswered_sets(frame, policy, list(held), today)
-        ),
+        *_holding_messages(frame, policy, held, today),
         *(_free(policy, columns, today) for columns in _unanswered_sets(frame, policy, free, today)),
         *(_following_message(policy, name, today) for (name,) in lines),
         *(_name_message(policy, columns, named[columns], today) for columns in telling),
@@ -115,6 +112,14 @@ def _alone(policy: Policy, name: str) -> str:
         f"{rule}: that distinguishes people as an identifier does (empty cells do not count). "
         f"{_COARSEN.format('it' + more)}, or set role: identifier with action: drop"
     )
+
+
+def _holding_messages(
+    frame: pd.DataFrame, policy: Policy, holding: Mapping[str, str], today: datetime.date
+) -> Iterator[str]:
+    """Yield the columns with values of an identifier that nobody answers for."""
+    for (name,) in _unanswered_sets(frame, policy, [(name,) for name in holding], today):
+        yield _holding_message(policy, [name], holding[name], today)
 
 
 def _holding_message(policy: Policy, columns: Sequence[str], identifier: str, today: datetime.date) -> str:
@@ -178,6 +183,7 @@ def _unanswered_sets(
     """Return those sets of columns for which nobody answers: for just these, and so many different values."""
 
     def is_answered(columns: tuple[str, ...]) -> bool:
+        """Tell whether what is acknowledged of just these columns covers what was measured."""
         shares = [
             one.share
             for one in policy.acknowledged
@@ -253,6 +259,7 @@ def _together(
     ]
 
     def share_allowed(chosen: tuple[int, ...]) -> float:
+        """Return the share of the records that the columns at these places may single out together."""
         some = [names[j] for j in chosen]
         if any(columns.issuperset(some) for columns in whole):
             return 1.0  # they are within what is acknowledged, and need not be counted
