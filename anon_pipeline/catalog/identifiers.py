@@ -19,7 +19,8 @@ class IdentifierAction:
     fact: field of the facts of `deidentified` that names the columns.
     promise: sentence of a release's guarantee; ``{}`` stands for the columns.
     replaces: place of the function from a column and the key to what is released; None: the column is not.
-    rule: place of the rule that what is released keeps, see `stages.contracts`; None: nothing is released.
+    rule: place of the rule that what is released keeps, see `stages.contracts.column_rules`; None:
+        nothing is released.
     shown: what released values are called in reports.
     keyed: whether it needs the policy's key.
     tells_apart: whether released values show which records have the same one.
@@ -47,7 +48,7 @@ _ALL = (
         "masked",
         "Replaced by ***: {}.",
         "anon_pipeline.stages.deidentify:mask_column",
-        "anon_pipeline.stages.contracts.stages:IS_MASKED",
+        "anon_pipeline.stages.contracts.column_rules:IS_MASKED",
         "masks",
     ),
     IdentifierAction(
@@ -56,7 +57,7 @@ _ALL = (
         "Released as keyed hashes (pseudonyms): {}. Equal values have equal hashes, so records can be joined "
         "across releases made with the same key, and by them a record is not hidden among k.",
         "anon_pipeline.stages.deidentify:hash_column",
-        "anon_pipeline.stages.contracts.stages:IS_HASHED",
+        "anon_pipeline.stages.contracts.column_rules:IS_HASHED",
         "pseudonyms",
         keyed=True,
         tells_apart=True,

@@ -72,9 +72,11 @@ def pandera_schema(contract: Contract) -> pa.DataFrameSchema:
         import pandera.pandas as pa  # noqa: PLC0415 - slow to import
 
     def check(rule: Rule) -> pa.Check:
+        """Return Pandera's form of a rule."""
         return pa.Check(rule.holds, name=rule.name, error=rule.name, ignore_na=False, raise_warning=False)
 
     def column(shape: Shape) -> pa.Column:
+        """Return Pandera's form of a column."""
         return pa.Column(shape.dtype, checks=[check(rule) for rule in shape.rules], nullable=shape.nullable)
 
     columns = {name: column(shape) for name, shape in contract.columns.items()}
