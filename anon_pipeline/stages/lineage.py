@@ -77,17 +77,18 @@ def table_digest(frame: pd.DataFrame) -> str:
     Args:
         frame: (n, columns). A column that no file can hold counts by its name.
     """
-
-    def say(name: object, column: pd.Series) -> str:
-        try:
-            return digest_column(str(name), to_arrow(column))
-        except InputError:
-            return f"not digestible: {name}"
-
     sha = hashlib.sha256()
-    for said in side_by_side([partial(say, *item) for item in frame.items()], records=len(frame)):
+    for said in side_by_side([partial(_digest_or_name, *item) for item in frame.items()], records=len(frame)):
         sha.update(said.encode(errors="surrogatepass") + b"\0")
     return sha.hexdigest()
+
+
+def _digest_or_name(name: object, column: pd.Series) -> str:
+    """Return the digest of a column; of one that no file can hold what says so, with its name."""
+    try:
+        return digest_column(str(name), to_arrow(column))
+    except InputError:
+        return f"not digestible: {name}"
 
 
 def broken_table(stage: str, frame: pd.DataFrame, lineage: Lineage | None, where: Where) -> list[str]:

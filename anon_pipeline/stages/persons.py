@@ -7,6 +7,7 @@ import hmac
 import json
 import re
 import unicodedata
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.values import to_arrow, to_texts
+from anon_pipeline.encode.codes import PERSON, RECORD
 from anon_pipeline.evidence.evidence import Evidence
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.people import people_with_gaps
@@ -169,6 +171,44 @@ def memory_key(policy: Policy, key: bytes | None) -> str:
     if key is None:
         raise InputError("record_key: must have a key, got none. Name it under deidentify.")
     return hmac.new(key, _MEMORY + str(policy.record_key).encode(), hashlib.sha256).hexdigest()
+
+
+class Identified(NamedTuple):
+    """A table in which each record says whose it is, where the policy asks for that.
+
+    frame: (r, columns) the records that stay; without people the table as it was.
+    kept: (n,) whether a record stays.
+    facts: fields of the facts of `deidentified`: how many people, and records beyond what each may have;
+        empty where records count.
+    """
+
+    frame: pd.DataFrame
+    kept: NDArray[np.bool_]
+    facts: dict[str, Any]
+
+
+def with_people(
+    policy: Policy, accepted: pd.DataFrame, without: pd.DataFrame, *, key: bytes | None
+) -> Identified:
+    """Note whose each record is, and leave out those of a person beyond ``rows_per_person``.
+
+    Args:
+        accepted: (n, columns) personal data, with the identifiers.
+        without: (n, columns) the same records, without them; it is not changed.
+        key: that of ``deidentify``.
+    Raises:
+        InputError: see `person_ids` and `shared_ids`.
+    """
+    after, kept = without.copy(deep=False), np.ones(len(accepted), np.bool_)
+    if policy.record_key is not None:
+        after.insert(1, PERSON, person_ids(accepted[policy.record_key], key))
+    if policy.person is None:
+        return Identified(after, kept, {})
+    people = shared_ids(accepted[policy.person], key)
+    after.insert(1, PERSON, people)
+    kept = bounded_rows(accepted.drop(columns=[RECORD]), people, most=policy.rows_per_person, key=key)
+    facts = {"people": people.nunique(), "excess_records": int((~kept).sum())}
+    return Identified(after[kept].reset_index(drop=True), kept, facts)
 
 
 def people_facts(evidence: Evidence, keep: NDArray[np.bool_]) -> dict[str, int]:

@@ -15,21 +15,13 @@ import numpy as np
 import pandas as pd
 
 from anon_pipeline.base.canonical import canonical_form
-from anon_pipeline.base.classes import EquivalenceClasses, equivalence_classes
-from anon_pipeline.base.errors import InfeasibleError, InputError, private_stage
+from anon_pipeline.base.classes import EquivalenceClasses
+from anon_pipeline.base.errors import InputError, private_stage
 from anon_pipeline.base.observer import Observer, Step, ignore
 from anon_pipeline.base.rows import take_rows
 from anon_pipeline.base.threads import side_by_side
-from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.encode.categories import noisy_columns, noisy_units
-from anon_pipeline.encode.codes import (
-    CLASS,
-    PERSON,
-    RECORD,
-    code_quasi_identifiers,
-    decode,
-    mark_incomplete,
-)
+from anon_pipeline.encode.codes import CLASS, RECORD, code_quasi_identifiers, mark_incomplete
 from anon_pipeline.encode.noise import draw_noise
 from anon_pipeline.evidence.clipped_values import clipped_shares
 from anon_pipeline.evidence.evidence import evidence_from, people_in
@@ -52,18 +44,19 @@ from anon_pipeline.stages.facts.records import (
     PerturbedFacts,
     RawFacts,
     ShuffledFacts,
-    SuppressedFacts,
 )
 from anon_pipeline.stages.history.memory import Memory
 from anon_pipeline.stages.history.sticky import composition, epsilon_to_book, sticky_noise
 from anon_pipeline.stages.input_check import accepted_input, with_later_problems
 from anon_pipeline.stages.lineage import Lineage, Where
 from anon_pipeline.stages.noise_input import noise_input, without_numbers
-from anon_pipeline.stages.persons import bounded_rows, people_facts, person_ids, shared_ids
+from anon_pipeline.stages.persons import with_people
 from anon_pipeline.stages.private import Chain, Drawn, Means, Opens, Staged, refuse_strangers, stage_result
+from anon_pipeline.stages.recoded_table import order_by_content, recoded_table
 from anon_pipeline.stages.recoder_task import recoding_facts, recoding_task, refuse_too_incomplete
 from anon_pipeline.stages.repeated_people import repeated_people
 from anon_pipeline.stages.shuffle import permutation
+from anon_pipeline.stages.suppression import refuse_nothing_left, suppression_facts
 
 
 @private_stage("raw")
@@ -104,30 +97,27 @@ def deidentified(policy: Policy, before: Staged, *, key: bytes | None, hierarchi
     What is released without noise becomes as coarse as the policy says, before anything is measured on it.
     With ``person`` and ``rows_per_person``, records of a person beyond so many are left out.
     """
-    facts, accepted = DeidentifiedFacts(**identifier_facts(policy)), before.frame
+    accepted = before.frame
     without = deidentify(accepted, policy, key=key)
     try:
-        after = coarsen(without, policy, hierarchies=hierarchies)
+        coarse = coarsen(without, policy, hierarchies=hierarchies)
     except InputError as error:
-        raise with_later_problems(error, policy, before.frame, hierarchies) from None
-    listing = listing_labels(before.frame, policy, hierarchies=hierarchies)
-    facts, released = replace(facts, listing=listing), after.copy(deep=False)  # without people, see below
-    if policy.record_key is not None:
-        after.insert(1, PERSON, person_ids(before.frame[policy.record_key], key))
-    if policy.person is not None:
-        people = shared_ids(before.frame[policy.person], key)
-        after.insert(1, PERSON, people)
-        kept = bounded_rows(before.frame.drop(columns=[RECORD]), people, most=policy.rows_per_person, key=key)
-        after = after[kept].reset_index(drop=True)
-        facts = replace(facts, people=people.nunique(), excess_records=int((~kept).sum()))
-        accepted = accepted[kept]
+        raise with_later_problems(error, policy, accepted, hierarchies) from None
+    listing = listing_labels(accepted, policy, hierarchies=hierarchies)
+    after, kept, people = with_people(policy, accepted, coarse, key=key)
     looks: list[Callable[[], Any]] = [
-        partial(held_identifiers, before.frame, released, policy),
+        partial(held_identifiers, accepted, coarse, policy),
         partial(following_columns, after, policy),
     ]
     holding, following = side_by_side(looks, records=len(after))
-    clipped = clipped_shares(accepted, policy)
-    facts = replace(facts, holding=holding, following=following, clipped=clipped)
+    facts = DeidentifiedFacts(
+        **identifier_facts(policy),
+        **people,
+        listing=listing,
+        holding=holding,
+        following=following,
+        clipped=clipped_shares(accepted if kept.all() else accepted[kept], policy),
+    )
     return stage_result(policy, before, after, facts)
 
 
@@ -155,25 +145,14 @@ def k_anonymized(
         InputError: values outside their hierarchy.
         InfeasibleError: no recoding within the suppression limit.
     """
-    wanted, frame = policy.anonymize, before.frame
-    places = np.arange(len(frame))
-    if recoder_of(wanted.recoder).by_order:
-        places = canonical_form(frame.drop(columns=[RECORD])).places
-        frame = frame.take(np.argsort(places)).reset_index(drop=True)
+    frame, places = order_by_content(policy, before.frame)
     gone = mark_incomplete(frame, policy)
     refuse_too_incomplete(policy, frame, gone)
     coded = code_quasi_identifiers(frame, policy, folder=hierarchies)
     recoding = recode(
         recoding_task(policy, frame, coded, gone=gone, hierarchies=hierarchies, observe=observe)
     )
-    codes = np.full(coded.codes.shape, -1, np.int64)
-    codes[~gone] = recoding.codes
-    classes = equivalence_classes(codes)
-    names = list(policy.generalized)
-    after = frame.copy(deep=False)
-    after[names] = decode(codes, recoding.values, names)
-    after.insert(1, CLASS, classes.labels)
-    after = after.take(places).reset_index(drop=True)
+    after, classes = recoded_table(policy, frame, recoding, gone=gone)
     people = people_in(frame, policy)
     facts = recoding_facts(policy, recoding, classes, gone=gone, people=people, hierarchies=hierarchies)
     if telling:
@@ -182,7 +161,7 @@ def k_anonymized(
             telling=told_originals(frame, policy, coded.codes, classes.labels),
             lost=lost_by_recoding(frame, policy, classes.labels),
         )
-    return stage_result(policy, before, after, facts)
+    return stage_result(policy, before, after.take(places).reset_index(drop=True), facts)
 
 
 @private_stage("perturbed")
@@ -264,27 +243,9 @@ def suppressed(policy: Policy, before: Staged, originals: Staged, *, hierarchies
         limits=class_limits(evidence, policy),
         people=evidence.people,
     )
-    if not found.keep.any():
-        booked = " Its noise was drawn: where there is a ledger, its ε is booked." if policy.noisy else ""
-        raise InfeasibleError(
-            "No record is left after suppression by confidence, t-closeness and l-diversity. Use fewer "
-            f"quasi-identifiers, a smaller k or confidence, or looser t and l.{booked}",
-            k=policy.anonymize.k,
-            reached_k=0,
-            suppressed=1.0,
-        )
+    refuse_nothing_left(policy, found)
     kept = take_rows(before.frame, np.flatnonzero(found.keep))
-    facts = SuppressedFacts(
-        passed_through=policy.suppress.confidence is None,
-        confidence=policy.suppress.confidence,
-        released=len(kept),
-        classes=kept[CLASS].nunique(),
-        suppressed_unconfident=found.unconfident,
-        suppressed_small_classes=found.small,
-        suppressed_by_limit=found.limits,
-        suppressed_in_all=len(originals.frame) - len(kept),
-        **people_facts(evidence, found.keep),
-    )
+    facts = suppression_facts(policy, found, kept, evidence=evidence, records=len(originals.frame))
     return stage_result(policy, before, kept, facts)
 
 

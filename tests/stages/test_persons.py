@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.encode.codes import PERSON, RECORD
 from anon_pipeline.policy import Policy
 from anon_pipeline.stages.deidentify import hash_column
-from anon_pipeline.stages.persons import ID, memory_key, normal_key, person_ids
+from anon_pipeline.stages.persons import ID, memory_key, normal_key, person_ids, with_people
 
 KEY = b"0123456789abcdef"
 
@@ -95,3 +96,23 @@ def test_another_key_or_column_is_another_memory(small_policy: Callable[..., Pol
     policy = small_policy(record_key="person", deidentify={"key_env": "K"})
     assert memory_key(policy, KEY) == memory_key(policy, KEY)
     assert len({memory_key(policy, KEY), memory_key(policy, KEY * 2), memory_key(small_policy(), KEY)}) == 3
+
+
+def test_without_people_the_table_stays_as_it_is(small_policy: Callable[..., Policy]) -> None:
+    table = pd.DataFrame({RECORD: [5, 6], "age": [20, 30]})
+    found = with_people(small_policy(), table, table, key=None)
+    pd.testing.assert_frame_equal(found.frame, table)
+    assert (found.kept.tolist(), found.facts) == ([True, True], {})
+
+
+def test_records_of_a_person_beyond_the_bound_are_left_out(small_policy: Callable[..., Policy]) -> None:
+    policy = small_policy(person="person", rows_per_person=2, deidentify={"key_env": "KEY"})
+    accepted = pd.DataFrame(
+        {RECORD: [5, 6, 7, 8], "person": ["Ann", "Bob", "ann", "ANN"], "age": [1, 2, 3, 4]}
+    )
+    without = accepted.drop(columns="person")
+    found = with_people(policy, accepted, without, key=KEY)
+    assert found.facts == {"people": 2, "excess_records": 1}
+    assert found.frame[PERSON].value_counts().tolist() == [2, 1]
+    assert found.frame["age"].tolist() == accepted.loc[found.kept, "age"].tolist()
+    assert PERSON not in without

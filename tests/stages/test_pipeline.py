@@ -236,13 +236,6 @@ def test_classes_beyond_t_are_suppressed_whole(small_policy: Small, small_people
     assert tight["released"] < free["released"] or tight["classes"] < free["classes"]
 
 
-def test_nothing_left_is_infeasible_never_an_empty_table(small_policy: Small, small_people: People) -> None:
-    with pytest.raises(InfeasibleError, match="No record is left"):
-        chain(
-            small_policy(gate={"t_closeness": {"income": 0.0}}, anonymize={"t_closeness": {}}), small_people()
-        )
-
-
 @pytest.mark.parametrize("recoder", ["ola", "optimal"])
 def test_the_recoder_keeps_the_gate_s_t_so_that_no_class_is_lost_to_it(
     small_policy: Small, small_people: People, recoder: str
