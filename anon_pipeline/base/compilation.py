@@ -114,6 +114,7 @@ def _of_plain_types(compiled: Any) -> Any:
     template = compiled.get_call_template
 
     def plain(args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
+        """Return the template for the plain types of the arguments."""
         return template(
             tuple(unliteral(arg) for arg in args), {name: unliteral(arg) for name, arg in kws.items()}
         )

@@ -48,6 +48,7 @@ def quiet_elsewhere(task: Callable[[], _Result]) -> Callable[[], _Result]:
     context = copy_context()
 
     def run() -> _Result:
+        """Do the task as quietly as the thread that waits for it."""
         if not _WITHHELD.get():
             return task()
         with _quiet_logs():

@@ -57,6 +57,7 @@ def together(*options: Option) -> Option:
     """Return one decorator that adds options in this order."""
 
     def add(command: Any) -> Any:
+        """Add the options to a command, the last one first, as decorators are applied."""
         for option in reversed(options):
             command = option(command)
         return command

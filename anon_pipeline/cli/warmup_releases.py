@@ -63,6 +63,7 @@ def warm_up(policies: Iterable[Policy] = (), *, observe: Observer = ignore) -> i
     begun = 0
 
     def tell(count: int) -> None:
+        """Note and show how many kernels were compiled so far."""
         nonlocal begun
         begun = count
         observe(Progress("compiling", count))

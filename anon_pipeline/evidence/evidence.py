@@ -90,6 +90,7 @@ def value_classes(frame: pd.DataFrame, names: Sequence[str]) -> EquivalenceClass
     """Group (r, columns) records by equal values of some columns; a missing value equals a missing value."""
 
     def number(name: str) -> NDArray[np.int64]:
+        """Return the number of each record's value in a column, (r,)."""
         return pd.factorize(frame[name], use_na_sentinel=False)[0].astype(np.int64)
 
     codes = side_by_side([partial(number, name) for name in names], records=len(frame))
@@ -172,6 +173,7 @@ def _same(table: pd.DataFrame, originals: Originals, policy: Policy) -> None:
     """Refuse a release whose unperturbed cells or classes differ from the vault's."""
 
     def count_unlike(name: str) -> int:
+        """Count the records whose value in a column is another one than in the vault."""
         after, before = table[name].array, take_cells(originals.frame[name].array, originals.own)
         return 0 if after.equals(before) else _unlike(table[name], pd.Series(before))
 

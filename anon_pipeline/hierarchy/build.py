@@ -183,6 +183,7 @@ def numbers_column(column: pd.Series, spec: object, folder: Path) -> tuple[NDArr
     """Code a column of numbers, of which recoders release ranges."""
 
     def levels(leaves: pd.Index) -> tuple[_Columns, NDArray[np.float64]]:
+        """Return the labels of each level by leaf, and where each leaf is on the line, its number."""
         numbers = leaves.to_numpy(np.float64)
         return suppress_levels(np.array([number_text(number) for number in numbers], dtype=object)), numbers
 
@@ -201,6 +202,7 @@ def intervals_column(column: pd.Series, spec: Intervals, folder: Path) -> tuple[
         )
 
     def levels(leaves: pd.Index) -> tuple[_Columns, NDArray[np.float64]]:
+        """Return the labels of each level by leaf, and where each leaf is on the line, its number."""
         places = leaves.to_numpy(np.float64)
         found = interval_levels(places, spec.intervals, anchor=spec.anchor, bottom=spec.bottom, top=spec.top)
         return [np.array([number_text(number) for number in places], dtype=object), *found[1:]], places
@@ -212,6 +214,7 @@ def dates_column(column: pd.Series, spec: Dates, folder: Path) -> tuple[NDArray[
     """Code a column of dates by calendar units."""
 
     def levels(leaves: pd.Index) -> tuple[_Columns, NDArray[np.float64]]:
+        """Return the labels of each level by leaf, and where each leaf is on the line, its day since 1970."""
         days = pd.DatetimeIndex(leaves)
         places = days.to_numpy().astype("datetime64[D]").astype(np.int64).astype(np.float64)
         return date_levels(days, spec.dates), places

@@ -62,6 +62,7 @@ def upgrade(connection: sa.Connection, shown: str, *, to: str = VERSIONS[-1]) ->
     scripts: ScriptDirectory = ScriptDirectory.from_config(config)
 
     def steps(revision: Any, _: object) -> Any:
+        """Return the migrations from the revision of a ledger to the one that is wanted."""
         return scripts._upgrade_revs(to, revision)  # what alembic.command.upgrade does
 
     with EnvironmentContext(config, scripts, fn=steps, destination_rev=to) as environment:

@@ -46,6 +46,7 @@ def raw(policy: Policy, *, read: Reader | None = None) -> Stage:
     """
 
     def work(run: StageRun) -> Staged:
+        """Read the data and accept it."""
         refuse_contradictions(run.policy)
         frame = _source(run) if read is None else read(run)
         folder = run.folders.hierarchies
@@ -67,6 +68,7 @@ def deidentified(policy: Policy) -> Stage:
     """Remove, mask or hash the direct identifiers; make released columns as coarse as the policy says."""
 
     def work(run: StageRun, before: Staged) -> Staged:
+        """Read the key and remove the identifiers."""
         key = hashing_key(run.policy, folder=run.folders.sources)
         return pipeline.deidentified(run.policy, before, key=key, hierarchies=run.folders.hierarchies)
 
@@ -78,6 +80,7 @@ def k_anonymized(policy: Policy) -> Stage:
     """Generalize the quasi-identifiers until every class has k records."""
 
     def work(run: StageRun, before: Staged) -> Staged:
+        """Recode the table of `deidentified`."""
         return pipeline.k_anonymized(
             run.policy, before, hierarchies=run.folders.hierarchies, observe=run.observe
         )
@@ -114,6 +117,7 @@ def shuffled(policy: Policy) -> Stage:
     """Permute the records uniformly."""
 
     def work(run: StageRun, before: Staged) -> Staged:
+        """Shuffle the table; a release whose shuffling fails is marked as failed."""
         with run.booking().fail_on_error(release_id_in(before.facts)):
             return pipeline.shuffled(run.policy, before, entropy=system_entropy())
 
@@ -124,6 +128,7 @@ def suppressed(policy: Policy) -> Stage:
     """Suppress records that a confidence interval would single out, and classes beyond t or l."""
 
     def work(run: StageRun, before: Staged, originals: Staged) -> Staged:
+        """Suppress what is left to suppress; a release for which that fails is marked as failed."""
         with run.booking().fail_on_error(release_id_in(before.facts)):
             return pipeline.suppressed(run.policy, before, originals, hierarchies=run.folders.hierarchies)
 
@@ -176,6 +181,7 @@ def _private(
         anon_vault: dg.ResourceParam[Any],
         **tables: Staged,
     ) -> Staged:
+        """Do the work of a stage on its tables, and report its facts as metadata."""
         with as_failure(), private_stage(stage):
             partition = partition_of_run(context, partitions)
             log = Log(context.log.info)

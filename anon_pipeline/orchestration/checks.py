@@ -51,9 +51,14 @@ def check_identifiers(policy: Policy) -> Check:
     )
 
     def build(_: str | None) -> dg.AssetChecksDefinition:
+        """Return the check; it compares with no other stage."""
+
         @dg.asset_check(**_declaration(policy, "deidentified", "no_identifier_left", said))
         def without_identifiers(anon_folders: Folders, table: Staged) -> dg.AssetCheckResult:
+            """Judge the table of `deidentified` by its contract, then its columns together."""
+
             def schema() -> Any:
+                """Return the contract, once its paths are known to be within their folders."""
                 folders = anon_folders.locations()
                 folders.confine(policy)
                 return deidentified_contract(policy, folders.hierarchies)
@@ -76,8 +81,11 @@ def _contract_check(
     """Return the check of a stage whose contract follows from the policy alone."""
 
     def build(_: str | None) -> dg.AssetChecksDefinition:
+        """Return the check; it compares with no other stage."""
+
         @dg.asset_check(**_declaration(policy, stage, name, said))
         def as_contracted(table: Staged) -> dg.AssetCheckResult:
+            """Judge the table of the stage by its contract."""
             return _contract(stage, table, lambda: contract(policy))
 
         return as_contracted
@@ -90,11 +98,15 @@ def check_hierarchies(policy: Policy) -> Check:
     said = "Generalized values are values of their hierarchy, at the level that was chosen."
 
     def build(before: str | None) -> dg.AssetChecksDefinition:
+        """Return the check, which takes the table of the stage ``before`` as well."""
         taken = {"before": dg.AssetIn(stage_key(policy, str(before)))}
 
         @dg.asset_check(**_declaration(policy, "k_anonymized", "contract", said), additional_ins=taken)
         def of_their_hierarchy(anon_folders: Folders, table: Staged, before: Staged) -> dg.AssetCheckResult:
+            """Judge the table of `k_anonymized` by hierarchies that are made anew from the stage before."""
+
             def schema() -> Any:
+                """Return the contract with the levels that the table's trusted facts name."""
                 folders = anon_folders.locations()
                 folders.confine(policy)
                 coded = code_quasi_identifiers(before.frame, policy, folder=folders.hierarchies)

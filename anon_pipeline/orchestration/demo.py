@@ -85,6 +85,7 @@ def _progress_logger(observe: Observer) -> dg.LoggerDefinition:
 
     class Handler(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
+            """Report a step that begins."""
             meta = getattr(record, "dagster_meta", {})
             event = meta.get("dagster_event")
             if event is not None and event.event_type is dg.DagsterEventType.STEP_START:

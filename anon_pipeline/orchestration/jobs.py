@@ -45,6 +45,7 @@ def build_schedule(
         description=f"Make the release {policy.name}.",
     )
     def tick(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+        """Ask for a run, of the last complete partition where there are partitions."""
         if partitions is None:
             return dg.RunRequest()
         with dg.partition_loading_context(effective_dt=context.scheduled_execution_time):

@@ -44,6 +44,7 @@ def build_sensor(
         description=f"Asks for {release_job(policy)} when the source is new. Each run may spend ε.",
     )
     def look(context: dg.SensorEvaluationContext, anon_folders: Folders) -> dg.SensorResult | dg.SkipReason:
+        """Ask for a run of each partition whose source has changed since the last look."""
         folders = anon_folders.locations()
         folders.confine(policy)
         known = json.loads(context.cursor or "{}")

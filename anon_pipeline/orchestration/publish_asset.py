@@ -62,6 +62,7 @@ def _publish_asset(policy: Policy, ins: Mapping[str, str]) -> dg.AssetsDefinitio
         released: Staged,
         originals: Staged,
     ) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
+        """Judge the table, report every verdict, and publish what passes."""
         with as_failure(), private_stage("gate"):
             links_base()
             partition = partition_of_run(context, partitions)

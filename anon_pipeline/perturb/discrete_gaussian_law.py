@@ -221,6 +221,7 @@ def _ratio(epsilon: float, allowed: float) -> float:
     """Return σ/D of the continuous Gaussian for (ε, δ), to 50 bits: Balle and Wang (2018), Theorem 8."""
 
     def delta_at(ratio: float) -> float:
+        """Return the least δ that holds with ε for a ratio σ/D."""
         near, far = ((epsilon * ratio + side / (2 * ratio)) / math.sqrt(2) for side in (-1, 1))
         rest = math.erfc(far) / 2
         return math.erfc(near) / 2 - (math.exp(epsilon + math.log(rest)) if rest > 0 else 0.0)

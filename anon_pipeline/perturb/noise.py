@@ -59,6 +59,7 @@ class Drawing:
         mine, noisy = Words(words.key, words.places[self.kept]), self.values.copy()
 
         def draw_column(column: int) -> None:
+            """Draw the noise of one column and write its released values."""
             added = draw(self.noises[column], self.wanted[:, column], entropy=mine.of_column(column))
             noisy[self.kept, column] = _clamp(self.centers[:, column] + added, self.bounds[column])
 

@@ -56,6 +56,7 @@ def column_cleaning(clean: Clean, name: str, column: Any) -> ColumnCleaning:
     own = clean.columns.get(name, CleanColumn())
 
     def value_of(key: str, default: Any = None) -> Any:
+        """Return what the column's section says of a key, else the whole source's, else the default."""
         values = (getattr(section, key) for section in (own, clean))
         return next((value for value in values if value is not None), default)
 

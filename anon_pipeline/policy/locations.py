@@ -75,6 +75,7 @@ class Locations:
         given = os.environ if environ is None else environ
 
         def folder(name: str, default: Path) -> Path:
+            """Return the folder that the variable of this name gives, else the default one."""
             return Path(given.get(f"ANON_PIPELINE_{name}") or default).absolute()
 
         vault = given.get("ANON_PIPELINE_VAULT") or ""

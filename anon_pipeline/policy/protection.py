@@ -70,6 +70,7 @@ def _number(larger: Effect, absent: Effect, floor: bool = True) -> Protects:
     opposite = {Effect.STRENGTHENS: Effect.WEAKENS, Effect.WEAKENS: Effect.STRENGTHENS}
 
     def compare(before: Any, after: Any) -> Effect:
+        """Compare two numbers, either of which may be absent."""
         if before is None or after is None:
             return absent if before is None else opposite.get(absent, absent)
         return by_number(before, after, larger=larger)
@@ -100,6 +101,7 @@ def by_rank(*weakest_first: Any) -> Protects:
     """Compare by the place in a list; what is not in it cannot be compared."""
 
     def compare(before: Any, after: Any) -> Effect:
+        """Compare two values by their places in the list."""
         if before not in weakest_first or after not in weakest_first:
             return Effect.UNKNOWN
         return by_number(weakest_first.index(before), weakest_first.index(after))
@@ -115,6 +117,7 @@ def rank_by(rank: Callable[[Any], float | None], *, equal: Effect = Effect.UNKNO
     """
 
     def compare(before: Any, after: Any) -> Effect:
+        """Compare two values by their ranks."""
         ranks = rank(before), rank(after)
         if ranks[0] is None or ranks[1] is None:
             return Effect.UNKNOWN

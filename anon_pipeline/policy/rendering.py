@@ -99,6 +99,7 @@ def by_environment(environ: Mapping[str, str] | None = None) -> Callable[[str], 
     sandbox = Sandbox(undefined=StrictUndefined)
 
     def render(text: str) -> Any:
+        """Return a template's text with the environment filled in."""
         found = sandbox.from_string(text).render(env=shown)
         if not isinstance(found, _PLAIN):
             raise UnsetError("only env is known here: a variable of a module is rendered by Dagster alone")

@@ -50,6 +50,7 @@ def public_fields(
     """
 
     def public_value(marks: Marks, value: Any) -> Any:
+        """Return what may be shown of a field, or that nothing may."""
         if marks.shown != "counted":
             return value if marks.shown == "whole" else _NOTHING
         return None if value is None else (counted or _remark)(value)
@@ -65,6 +66,7 @@ def binding_fields(policy: BaseModel) -> dict[str, Any]:
     """Return what decides the private tables that are made by a policy."""
 
     def binding_value(marks: Marks, value: Any) -> Any:
+        """Return a field that decides private tables, or nothing."""
         return value if marks.binds else _NOTHING
 
     return _document(policy, policy.model_dump(mode="json"), binding_value)
@@ -74,6 +76,7 @@ def without_paths(model: BaseModel, stand_in: str) -> dict[str, Any]:
     """Return the document of a section, a stand-in for each path but those of hierarchy tables."""
 
     def pathless_value(marks: Marks, value: Any) -> Any:
+        """Return a field, or the stand-in where it is a path."""
         return stand_in if marks.is_path and marks.folder != "hierarchies" else value
 
     return _document(model, model.model_dump(mode="json", exclude_none=True), pathless_value)

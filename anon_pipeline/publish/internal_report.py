@@ -27,6 +27,7 @@ def internal_report_of(policy: Policy, document: Mapping[str, Any], locations: L
     where = Where(project_of(vault.store, project=locations.project), policy.name, partition)
 
     def table(stage: str) -> Staged:
+        """Return a stage's table from the vault, if it belongs to this release."""
         name = table_name(policy.name, stage, partition=partition)
         return stage_table(policy, read_staged(PurePath(name), vault=vault), stage, where)
 

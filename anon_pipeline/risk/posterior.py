@@ -168,6 +168,7 @@ def _masses(law: NoiseLaw, j: int, distance: Reals, scale: Reals) -> Reals:
     """
 
     def masses(size: Reals, under: Reals) -> Reals:
+        """Return the probability of noise of each size ≥ 0, in grid units, by its scale."""
         return law.cdf(j, -size, under) - law.cdf(j, -size - 1, under)  # symmetric, and this tail is exact
 
     scales, width = np.unique(law.scales[:, j]), float(distance.max(initial=0.0)) + 1

@@ -274,6 +274,7 @@ def hypergeometric_tails(
     logs = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, int(population.max()) + 1)))))
 
     def choose(n: Integers, k: Integers) -> NDArray[np.float64]:
+        """Return the logarithm of n choose k; −∞ where k is outside of 0 … n."""
         inside = (k >= 0) & (k <= n)
         k = np.where(inside, k, 0)
         return np.where(inside, logs[n] - logs[k] - logs[n - k], -np.inf)

@@ -136,6 +136,7 @@ def numerals(
     blank = pc.if_else(pa.array(there), text(""), text(None))
 
     def fill(part: pa.Array) -> pa.Array:
+        """Return a part of each numeral, empty where a numeral lacks it."""
         return pc.coalesce(part, blank)
 
     return Numerals(

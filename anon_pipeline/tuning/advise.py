@@ -101,6 +101,7 @@ def with_advice(
     """
 
     def before() -> Staged:
+        """Return the table that would be recoded, read anew."""
         locations.confine(policy, partition)
         frame = read_source(policy, folder=locations.sources, partition=partition)
         return input_to_recode(policy, frame, hierarchies=locations.hierarchies)

@@ -80,6 +80,7 @@ def _row(point: Point, tuning: Tuning) -> dict[str, str]:
     most = found.suppression_at_most
 
     def share(value: float) -> str:
+        """Write a share as it may be shown: exactly, or as at most a rounded one."""
         shown = shown_share(value, point, tuning.records)
         return f"≤ {number(shown)}" if shown > value else number(shown)
 

@@ -28,6 +28,7 @@ def _scores(before: NDArray[np.float64], after: NDArray[np.float64]) -> Pair:
     deviation = (float(known.std()) if len(known) else 0.0) or 1.0
 
     def score(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return score, its square and whether it is missing of each value, (·, 3)."""
         absent = np.isnan(values)
         score = np.clip((np.where(absent, mean, values) - mean) / deviation, -_FARTHEST, _FARTHEST)
         return np.stack([score, score**2, absent], axis=1)

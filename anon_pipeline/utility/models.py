@@ -120,6 +120,7 @@ def _predict(x: NDArray[np.float64], y: NDArray[np.int64], tested: NDArray[np.fl
         return np.full(len(tested), np.bincount(y).argmax())
 
     def scale(table: NDArray[np.float64]) -> NDArray[np.float32]:
+        """Return the columns that vary, centered and scaled as in training."""
         return np.asfortranarray((table[:, used] - mean[used]) / deviation[used], dtype=np.float32)
 
     predicted: NDArray[np.int64] = _fit(scale(x), y).predict(scale(tested))
@@ -149,6 +150,7 @@ def classifier_accuracy(table: Table, target: str | None) -> Accuracy | None:
     trained, own = labels[~held], labels[held]
 
     def share(predicted: NDArray[np.int64]) -> float:
+        """Return the share of the tested records that are predicted right."""
         return int((predicted == own).sum()) / len(own)
 
     released = ~held[part.kept]

@@ -104,11 +104,13 @@ def answers(table: Table, query: Query, codes: Mapping[str, NDArray[np.int64]]) 
     """
 
     def own(name: str, least: int, most: int) -> NDArray[np.bool_]:
+        """Tell which original cells of a column lie in a range."""
         leaves = table.generalized[name].own
         within: NDArray[np.bool_] = (leaves >= least) & (leaves <= most)
         return within
 
     def share(name: str, least: int, most: int) -> NDArray[np.float64]:
+        """Return the share of what each released cell of a column says that lies in a range."""
         return table.generalized[name].shares(least, most)[codes[name]]
 
     kept = table.kept

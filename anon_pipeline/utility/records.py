@@ -144,6 +144,7 @@ class Table:
         """Return some records, in the order of ``rows``."""
 
         def numeric(columns: Mapping[str, Numeric]) -> dict[str, Numeric]:
+            """Return these records of columns of numbers."""
             return {name: Numeric(c.own[rows], c.released[rows]) for name, c in columns.items()}
 
         return Table(

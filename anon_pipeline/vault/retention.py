@@ -50,6 +50,7 @@ class Tables:
         """Return the names that the release just published was made of."""
 
         def name_of(name: str) -> str:
+            """Return the name that a table of this kind has in the release just published."""
             if _stage(name) == MEASURED:
                 return measured_name(self.release, self.partition)
             return table_name(self.release, str(_stage(name)), partition=self.partition)

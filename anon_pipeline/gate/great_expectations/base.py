@@ -46,6 +46,7 @@ class ReleaseCase(TableMetricProvider):
     @metric_value(engine=PandasExecutionEngine)
     def _pandas(cls, **given: Any) -> BatchCase:
         def read_case() -> BatchCase:
+            """Return the batch as the case that limits are judged on."""
             frame, _, _ = given["execution_engine"].get_compute_domain(
                 domain_kwargs=given["metric_domain_kwargs"], domain_type=MetricDomainTypes.TABLE
             )

@@ -31,6 +31,7 @@ def samarati(search: Search) -> NodeScore:
     starts = np.searchsorted(totals[order], np.arange(top + 2))
 
     def nodes_at(height: int) -> list[int]:
+        """Return the nodes whose levels add up to a height."""
         nodes: list[int] = order[starts[height] : starts[height + 1]].tolist()
         return nodes
 
