@@ -129,14 +129,15 @@ def list_unverified(document: Mapping[str, Any], asked: Asked) -> list[Unverifie
     Returns:
         In the manifest's order.
     """
-    compared = tuple(_compared_leaves(document, asked))
+    compared = {*_compared_leaves(document, asked)}
+    with_gaps = [pattern for pattern in compared if "*" in pattern]
     verdicts = enumerate(document["gate"]["verdicts"])
     shares = [f"gate.verdicts.{i}.value" for i, verdict in verdicts if verdict["limit"] in _MISSING]
     found = []
     for steps in _leaves(document):
         path = ".".join(steps)
         alone = any(_is(steps, pattern) for pattern in _alone(asked.policy))
-        if not alone and any(_is(steps, pattern) for pattern in compared):
+        if not alone and (steps in compared or any(_is(steps, pattern) for pattern in with_gaps)):
             continue
         if alone:
             found.append(Unverified(path, "not verifiable", "needs --policy"))
