@@ -99,7 +99,7 @@ def list_missed_breaks(contract: Contract) -> list[str]:
         One line per judge that let something through; empty if the contract is being judged.
     """
     own = _missed_lines(broken_rules, contract, _all_breaks(contract))
-    other = _missed_lines(broken_by_pandera, contract, _breaks_of_each_kind(contract))
+    other = _missed_lines(broken_by_pandera, contract, breaks_of_each_kind(contract))
     return [
         f"{NOT_RUNNING}: {judge} let through {', '.join(missed)}"
         for judge, missed in (("our own", own), ("Pandera's", other))
@@ -124,7 +124,7 @@ def _all_breaks(contract: Contract) -> Iterator[tuple[pd.DataFrame, set[str]]]:
     yield from _with_bad_values(contract.columns)
 
 
-def _breaks_of_each_kind(contract: Contract) -> Iterator[tuple[pd.DataFrame, set[str]]]:
+def breaks_of_each_kind(contract: Contract) -> Iterator[tuple[pd.DataFrame, set[str]]]:
     """Yield tables that break each kind of rule in one column, each with the lines that a judge must find.
 
     Kinds that the fewest columns have choose their column first, so that few tables are needed.
