@@ -30,6 +30,7 @@ from tests.contracts_once import prove_contracts_once
 from tests.dagster_memory import keep_dagster_in_memory
 from tests.object_stores import azure_server, google_server
 from tests.postgres import postgres_server
+from tests.quick_disk import read_scripts_once, spare_syncs
 from tests.reviewed_policies import treat_policies_as_reviewed
 from tests.warm_process import WarmProcess, warm_process
 
@@ -85,6 +86,15 @@ def _reviewed() -> Iterator[None]:
     """Treat every policy as reviewed: otherwise each release of a test would have one more warning."""
     with pytest.MonkeyPatch.context() as patch:
         treat_policies_as_reviewed(patch)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quick_disk() -> Iterator[None]:
+    """Wait for no sync of a file, and read the scripts of migrations once."""
+    with pytest.MonkeyPatch.context() as patch:
+        spare_syncs(patch)
+        read_scripts_once(patch)
         yield
 
 

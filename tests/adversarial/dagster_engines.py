@@ -5,6 +5,7 @@ Belongs here: that. Does not belong here: what Dagster is asked to do (`crash_da
 
 from __future__ import annotations
 
+import sqlite3
 from functools import lru_cache
 from typing import Any
 
@@ -23,14 +24,17 @@ def reuse_engines(patch: pytest.MonkeyPatch) -> None:
     """Keep the engines of Dagster's SQLite databases, and with them the statements that they compiled.
 
     An engine opens a database anew each time and closes it afterwards, as it did: what is stored, and when,
-    stays the same, and a child process or a restored folder meets no open database.
+    stays the same, and a child process or a restored folder meets no open database. None of them waits until
+    the platter has it: most of the time of a run would be that, for what only a machine without power loses.
     """
 
     @lru_cache(_KEPT)
     def made(url: str, arguments: tuple[tuple[str, Any], ...]) -> sa.Engine:
-        return sa.create_engine(
+        engine = sa.create_engine(
             url, poolclass=sa.NullPool, **({"connect_args": dict(arguments)} if arguments else {})
         )
+        sa.event.listen(engine, "connect", _spare_syncs)
+        return engine
 
     def kept(url: str, *, poolclass: type[sa.Pool], connect_args: dict[str, Any] | None = None) -> sa.Engine:
         assert poolclass is sa.NullPool
@@ -38,3 +42,7 @@ def reuse_engines(patch: pytest.MonkeyPatch) -> None:
 
     for module in (sqlite_event_log, sqlite_run_storage):
         patch.setattr(module, "create_engine", kept)
+
+
+def _spare_syncs(connection: sqlite3.Connection, _: object) -> None:
+    connection.execute("PRAGMA synchronous=OFF").close()

@@ -15,6 +15,7 @@ from tests.adversarial import leak_command, leak_dagster, leak_program
 from tests.adversarial.blows import Outcomes
 from tests.adversarial.dagster_engines import reuse_engines
 from tests.contracts_once import prove_contracts_once
+from tests.quick_disk import read_scripts_once, spare_syncs
 
 __all__ = ["main"]
 
@@ -32,6 +33,8 @@ def main(side: str, folder: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         prove_contracts_once(patch)
         reuse_engines(patch)
+        spare_syncs(patch)
+        read_scripts_once(patch)
         _SIDES[side](Outcomes(Path(folder)))
 
 

@@ -1,0 +1,40 @@
+"""What tests need not wait for: that the platter has what the system has, and scripts that were read before.
+
+A process that is killed loses nothing that it has given to the system; only a machine without power does, and
+no test pulls its plug. That files are synced, and in which order, is asked of the points of `Disk`, which
+are passed all the same.
+Belongs here: not waiting for syncs, reading Alembic's scripts once. Does not belong here: what is stored.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pytest
+
+__all__ = ["read_scripts_once", "spare_syncs"]
+
+
+def spare_syncs(patch: pytest.MonkeyPatch) -> None:
+    """Let this process and its forks sync no file; tests that count syncs patch them themselves."""
+    for name in ("fsync", "fdatasync"):
+        if hasattr(os, name):
+            patch.setattr(os, name, lambda handle: None)
+
+
+def read_scripts_once(patch: pytest.MonkeyPatch) -> None:
+    """Let Alembic read a folder of migrations once: it loads all modules there for each new database."""
+    from alembic.script import ScriptDirectory
+
+    read = ScriptDirectory.from_config
+    kept: dict[str, ScriptDirectory] = {}
+
+    def once(config: Any) -> ScriptDirectory:
+        place = str(config.get_main_option("script_location"))
+        if place not in kept:
+            kept[place] = read(config)
+        return kept[place]
+
+    patch.setattr(ScriptDirectory, "from_config", staticmethod(once))
