@@ -14,9 +14,13 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+import pytest
+
 from anon_pipeline.base.errors import AnonPipelineError, InputError, PublishError
 from tests.adversarial.crashes import World, make_next, project, released
 from tests.adversarial.faulty_disk import FaultResult, summed
+from tests.contracts_once import prove_contracts_once
+from tests.quick_disk import read_scripts_once, spare_syncs
 
 __all__ = ["survive_small_disks"]
 
@@ -90,5 +94,9 @@ def _fill_up(path: Path, room: int) -> None:
 
 
 if __name__ == "__main__":
-    result = _small_disks()
+    with pytest.MonkeyPatch.context() as patch:
+        prove_contracts_once(patch)
+        spare_syncs(patch)
+        read_scripts_once(patch)
+        result = _small_disks()
     print(json.dumps([result.points, result.survived, result.lost]))
