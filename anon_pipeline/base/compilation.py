@@ -149,6 +149,12 @@ def elementwise(function: _Function) -> _Function:
     return cached
 
 
+def is_on_disk(function: Callable[..., Any]) -> bool:
+    """Tell whether the code of a kernel, for any signature, is kept on disk; without numba there is none."""
+    cache_file = getattr(getattr(function, "_cache", None), "_cache_file", None)
+    return cache_file is None or bool(cache_file._load_index())
+
+
 class _Counter(event.Listener):  # type: ignore[misc] # numba has no types
     """Counts the kernels of this package that numba begins to compile; those that it loads are none."""
 

@@ -167,7 +167,7 @@ def _publish(ctx: click.Context, asked: Asked, options: Mapping[str, Any]) -> Pu
     reported = _report_to(asked, options["internal_report"])
     suites: list[SuiteResult] = []
     witness = partial(_add_suite, asked, suites) if options["to_dagster"] else None
-    with Progress() as progress:
+    with Progress(asked.policy) as progress:
         try:
             written = _make(asked, progress, reported, witness)
         except GateRefused as refused:

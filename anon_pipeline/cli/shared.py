@@ -95,10 +95,14 @@ def write_file(path: Path, data: bytes, *, what: str, private: bool = True) -> N
 class Progress:
     """A line on standard error that says which stage is at work; plain lines where there is no terminal.
 
-    On a terminal a long search for a recoding has a bar.
+    On a terminal a long search for a recoding has a bar. Where kernels must be compiled, a second process
+    helps until it ends.
+
+    Args:
+        policy: of the release that is made; None: not known.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, policy: Policy | None = None) -> None:
         from rich.console import Console  # noqa: PLC0415
         from rich.progress import BarColumn, SpinnerColumn, TextColumn  # noqa: PLC0415
         from rich.progress import Progress as Bars  # noqa: PLC0415
@@ -112,7 +116,7 @@ class Progress:
         )
         self._bars = Bars(*columns, console=self._console, transient=True)
         self._line = self._bars.add_task("starting", total=None, said="")
-        self._open = ExitStack()
+        self._open, self._policy = ExitStack(), policy
 
     def __enter__(self) -> Progress:
         from anon_pipeline.base.compilation import compilations_told  # noqa: PLC0415
@@ -120,6 +124,7 @@ class Progress:
         if self._console.is_terminal:
             self._open.enter_context(self._bars)
         self._open.enter_context(compilations_told(self._show_compiling))
+        self._compile_ahead()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -134,6 +139,14 @@ class Progress:
             self._bars.update(self._line, total=None, said=far.as_text())
         elif begun == 1 or begun % _EACH == 0:
             click.echo(f"… {far.as_text()}", err=True)
+
+    def _compile_ahead(self) -> None:
+        """Let a second process compile, until this ends, what comes last."""
+        from anon_pipeline.cli import compiling_ahead  # noqa: PLC0415
+
+        process = compiling_ahead.start_compiling_ahead(self._policy)
+        if process is not None:
+            self._open.callback(compiling_ahead.end_compiling_ahead, process)
 
     def __call__(self, event: Step | Far) -> None:
         """Show an event: a step on a line of its own; on a terminal, how far a search is as a bar."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
+import pandas as pd
 import yaml
 
 from anon_pipeline.base.compilation import compilations_told
@@ -68,15 +69,20 @@ def warm_up(policies: Iterable[Policy] = (), *, observe: Observer = ignore) -> i
         begun = count
         observe(Progress("compiling", count))
 
-    frame = patients(_RECORDS)
+    frame = small_table()
     with compilations_told(tell):
         for rehearsal in dict.fromkeys(_rehearsals(tuple(policies))):
             observe(Step(f"{rehearsal.recoder}, {rehearsal.mechanism}, {rehearsal.loss}"))
-            policy = _policy(rehearsal)
+            policy = rehearsal_policy(rehearsal)
             anonymize(policy, frame)
             if rehearsal.recoder == _DEFAULT_RECODER and rehearsal.mechanism in MECHANISMS:
                 tune(policy, frame, Grid(k=(2,), epsilon=(1.0,)))
     return begun
+
+
+def small_table() -> pd.DataFrame:
+    """Generate the patients of a rehearsal, (400, columns)."""
+    return patients(_RECORDS)
 
 
 def _rehearsals(policies: tuple[Policy, ...]) -> Iterator[Rehearsal]:
@@ -103,7 +109,7 @@ def _read_policy() -> dict[str, Any]:
     return written
 
 
-def _policy(rehearsal: Rehearsal) -> Policy:
+def rehearsal_policy(rehearsal: Rehearsal) -> Policy:
     """Write the policy of a rehearsal."""
     written = _read_policy()
     attributes, category = written["attributes"], CATEGORY_MECHANISMS.get(rehearsal.mechanism)

@@ -19,12 +19,12 @@ def permutation(n: int, *, entropy: Entropy) -> NDArray[np.int64]:
         places with a uniform one of 0 … i. [methods 6].
     """
     partners = integers_below(np.arange(1, n + 1, dtype=np.int64), entropy=entropy)
-    order: NDArray[np.int64] = _exchange_places(partners)
+    order: NDArray[np.int64] = exchange_places(partners)
     return order
 
 
 @kernel
-def _exchange_places(partners):  # type: ignore[no-untyped-def]
+def exchange_places(partners):  # type: ignore[no-untyped-def]
     """Exchange each place of 0 … n−1, from the last down, with its partner."""
     order = np.arange(len(partners))
     for place in range(len(partners) - 1, 0, -1):
