@@ -1,9 +1,8 @@
-"""What tests need not wait for: that the platter has what the system has, and scripts that were read before.
+"""Tests do not wait until the disk has written what the system was given, and read Alembic's scripts once.
 
-A process that is killed loses nothing that it has given to the system; only a machine without power does, and
-no test pulls its plug. That files are synced, and in which order, is asked of the points of `Disk`, which
-are passed all the same.
-Belongs here: not waiting for syncs, reading Alembic's scripts once. Does not belong here: what is stored.
+A process that is killed loses nothing that it has given to the system; only a loss of power would, and no
+test can cause one. Whether files are synced, and in which order, is tested by the points of `Disk`, which
+are still passed.
 """
 
 from __future__ import annotations
