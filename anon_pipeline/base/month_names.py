@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 
 import pandas as pd
 
@@ -38,6 +39,8 @@ oct okt ott out
 nov
 dec dez dic
 """
+_ACCENTS = {"a": "aàáâãä", "c": "cç", "e": "eèéê", "o": "oóô", "u": "uùúûü"}
+_OTHER_WORDS = {"ago", "gen", "mag", "may", "out", "set"}
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _SHORT_WORD = re.compile(r"[^\W\d_]{3,}\.?")
 
@@ -50,6 +53,20 @@ def _by_name(table: str, english: str) -> dict[str, str]:
 _ENGLISH = "January February March April May June July August September October November December"
 _FULL = _by_name(_NAMES, _ENGLISH)
 _ABBREVIATED = _by_name(_SHORT, " ".join(month[:3] for month in _ENGLISH.split()))
+
+
+def _pattern(names: Iterable[str]) -> str:
+    """Return the regular expression of some names, with and without accents."""
+    longest = sorted(names, key=lambda name: (-len(name), name))
+    return "|".join("".join(f"[{_ACCENTS.get(char, char)}]" for char in name) for name in longest)
+
+
+NAME_PATTERN = _pattern(_FULL)
+"""Regular expression of the full names, for `re.IGNORECASE`."""
+CLEAR_PATTERN = _pattern(({*_FULL} | {*_ABBREVIATED}) - _OTHER_WORDS | {"may"})
+"""That of all names that stand for a month wherever a year follows."""
+ANY_PATTERN = _pattern({*_FULL} | {*_ABBREVIATED})
+"""That of all names, some of which are other words, too: ``out 2019``."""
 
 
 def names_months(form: str) -> bool:
@@ -75,7 +92,7 @@ def in_english(texts: pd.Series, form: str) -> pd.Series:
         return names.get(_bare(found[0]), found[0])
 
     different = texts.dropna().unique()
-    return texts.map({text: word.sub(english, text) for text in different})
+    return texts.map({text: word.sub(english, unicodedata.normalize("NFC", text)) for text in different})
 
 
 def _bare(name: str) -> str:

@@ -10,26 +10,26 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-_MONTHS = (
-    "jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch|s|zo)?|märz|apr(?:il|ile)?|may|mai|mayo|jun[ei]?|jul[yi]?|"
-    "aug(?:ust)?|sep(?:t|tember)?|okt(?:ober)?|oct(?:ober)?|nov(?:ember)?|de[cz](?:ember)?"
-)
+from anon_pipeline.base.month_names import ANY_PATTERN, CLEAR_PATTERN, NAME_PATTERN
+
 _DAY, _MONTH, _YEAR = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])", r"(?:1[89]|2[01])\d\d"
 MORE_THAN_YEARS = re.compile(
     rf"""(?<![\d.-]){_YEAR}(?:-(?:0[1-9]|1[0-2])(?!\d)(?!-\d{{4}})|/{_MONTH}/{_DAY}(?!\d)|\.{_MONTH}\.{_DAY}(?!\d)|-?Q[1-4](?!\w))
     |(?<![\d./-])(?:{_DAY}[./-]{_MONTH}|{_MONTH}[/-]{_DAY})[./-](?:{_YEAR}|\d\d)(?![\d./-]*\d)
     |(?<![\w./-]){_MONTH}/{_YEAR}(?!\d)
-    |(?<!\w)(?:{_MONTHS})\.?[ -](?:{_DAY}(?:st|nd|rd|th)?,?[ ])?{_YEAR}(?!\d)
+    |(?<!\w)(?:{CLEAR_PATTERN})\.?[ -](?:de[ ])?(?:{_DAY}(?:st|nd|rd|th)?,?[ ])?{_YEAR}(?!\d)
+    |(?<![\d.-]){_DAY}\.?[ -](?:de[ ])?(?:{ANY_PATTERN})\.?[ -](?:de[ ])?{_YEAR}(?!\d)
     |(?<!\w)Q[1-4][ /-]{_YEAR}(?!\d)""",
     re.VERBOSE | re.IGNORECASE,
 )
 """Finds a day, a month or a quarter of a year in a text, in the usual ways to write them."""
-_NAMED = re.compile(
-    r"january|february|march|april|may|june|july|august|september|october|november|december|"
-    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|januar|februar|märz|mai|juni|juli|oktober|dezember|"
-    r"montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag",
-    re.IGNORECASE,
+_WEEKDAYS = (
+    "(?:mon|tues|wednes|thurs|fri|satur|sun)day|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonnabend|"
+    "sonntag|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunes|martes|mi[eé]rcoles|jueves|viernes|"
+    "s[aá]bado|domingo|(?:lune|marte|mercole|giove|vener)d[iì]|sabato|domenica|"
+    "(?:segunda|ter[cç]a|quarta|quinta|sexta)(?:-feira)?|(?:maan|dins|woens|donder|vrij|zater|zon)dag"
 )
+_NAMED = re.compile(f"{NAME_PATTERN}|{_WEEKDAYS}", re.IGNORECASE)
 _COMPACT = re.compile(rf"{_YEAR}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])")
 _FEWEST = 3  # different values from which on eight digits are days
 

@@ -18,6 +18,8 @@ EXACT = (
     *("1970-05-17", "1970-05", "1970Q2", "17.05.1970", "5/17/1970", "17/5/70", "1970/5/17", "05/1970"),
     *("2020-03-04T10:00:00", "17 May 1970", "May 1970", "March 3rd, 2020", "seen on 2020-03-04 again"),
     "[1970-01-02, 1971-03-04]",
+    *("1 août 2021", "5 janvier 2021", "3 luglio 2021", "1 de enero de 2020", "3 Mär. 2021", "maart 2020"),
+    *("1. Jänner 2020", "12 set 2001", "5-out-1999", "2 mei 2020", "décembre 1999", "agosto de 2020"),
 )
 
 
@@ -28,7 +30,21 @@ def test_days_months_and_quarters_are_found(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["1970", "1970s", "[1970, 1980)", "< 1940", "1/2", "3.5", "12-34", "555-1234", "2020-2024", "v1.2.3"],
+    [
+        *(
+            "1970",
+            "1970s",
+            "[1970, 1980)",
+            "< 1940",
+            "1/2",
+            "3.5",
+            "12-34",
+            "555-1234",
+            "2020-2024",
+            "v1.2.3",
+        ),
+        *("set 2020 goals", "dropped out 2019", "a decade 1970", "summary 2020"),
+    ],
 )
 def test_years_and_other_numbers_are_not(text: str) -> None:
     assert not MORE_THAN_YEARS.search(text)
@@ -40,6 +56,8 @@ def test_eight_digits_are_days_only_if_all_are() -> None:
     assert not are_days(["20200131"])
     assert are_days(["Monday", "Sunday"])
     assert not are_days(["Monday", "none"])
+    assert are_days(["janvier", "février", "Août"])
+    assert are_days(["mercredi", "sábado", "Donnerstag", "zondag"])
 
 
 def test_years_are_read() -> None:
