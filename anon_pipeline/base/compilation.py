@@ -10,6 +10,7 @@ Decision: docs/adr/0030-compiled-code.md.
 from __future__ import annotations
 
 import hashlib
+import pickle
 import secrets
 import sys
 from collections.abc import Callable, Iterator
@@ -32,10 +33,10 @@ class _CacheFile(IndexDataCacheFile):  # type: ignore[misc] # numba has no types
     """The code of one kernel on disk: a file for each signature, of a name that was never used before."""
 
     def _load_index(self) -> Any:
-        """Return what is kept; nothing where an earlier version has kept types that are gone."""
+        """Return what is kept; nothing where that is damaged, or names types that are gone."""
         try:
             return super()._load_index()
-        except (ImportError, AttributeError):
+        except (ImportError, AttributeError, EOFError, ValueError, pickle.UnpicklingError):
             return {}
 
     def save(self, key: Any, data: Any) -> None:

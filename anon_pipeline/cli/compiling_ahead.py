@@ -11,12 +11,26 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from contextlib import suppress
 
 from anon_pipeline.policy.model import Policy
 
 _ONE_NOISY = "one"
 _NICE = 5
+_FLAGS = {"isolated": "-I", "ignore_environment": "-E", "no_user_site": "-s"}
+_NEEDED = (
+    "HOME",
+    "LANG",
+    "LC_",
+    "LD_LIBRARY_PATH",
+    "NUMBA_",
+    "PATH",
+    "PYTHON",
+    "SYSTEMROOT",
+    "TMP",
+    "XDG_CACHE_",
+)
 _ENOUGH = 0.5  # of a processor, for it to help more than it disturbs
 
 
@@ -34,24 +48,40 @@ def start_compiling_ahead(policy: Policy | None = None) -> subprocess.Popen[byte
     if free_processors() < _ENOUGH or is_on_disk(exchange_places):
         return None
     one = policy is not None and len(policy.perturbed) < 2
-    command = [sys.executable, "-P", "-m", __name__, *([_ONE_NOISY] if one else [])]
+    flags = [flag for name, flag in _FLAGS.items() if getattr(sys.flags, name)]
+    command = [sys.executable, *flags, "-P", "-m", __name__, *([_ONE_NOISY] if one else [])]
     nothing = subprocess.DEVNULL
-    with suppress(OSError):
-        return subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing)  # noqa: S603 - ourselves
+    with suppress(OSError, TypeError):  # TypeError: a program that embeds Python may not know its interpreter
+        return subprocess.Popen(  # noqa: S603 - ourselves
+            command, stdin=subprocess.PIPE, stdout=nothing, stderr=nothing, env=_environment()
+        )
     return None
+
+
+def _environment() -> dict[str, str]:
+    """Return what a process needs to find Python and numba's cache: no key, no password."""
+    return {name: value for name, value in os.environ.items() if name.startswith(_NEEDED)}
 
 
 def end_compiling_ahead(process: subprocess.Popen[bytes]) -> None:
     """End the process, wherever it is: what it has saved is whole."""
     process.kill()
-    process.wait()
+    process.communicate()
 
 
 def free_processors() -> float:
     """Estimate how many processors are left beside this process, by the load of the last minute."""
     there = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    load = float(there)  # where it is not known, none is free
+    with suppress(AttributeError, OSError):
+        load = os.getloadavg()[0]
     return there - max(load, 1.0)
+
+
+def _end_with_parent() -> None:
+    """End this process as soon as the one that started it has ended, however that ended."""
+    os.read(sys.stdin.fileno(), 1)
+    os._exit(0)
 
 
 def compile_last_kernels(*, several: bool = True) -> None:
@@ -86,6 +116,10 @@ def compile_last_kernels(*, several: bool = True) -> None:
 
 
 if __name__ == "__main__":
+    from anon_pipeline.cli.core_dumps import keep_out_of_dumps
+
+    keep_out_of_dumps()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     with suppress(OSError):
         os.nice(_NICE)
     compile_last_kernels(several=_ONE_NOISY not in sys.argv[1:])

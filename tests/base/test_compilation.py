@@ -235,9 +235,11 @@ def test_every_kernel_of_the_package_is_made_here() -> None:
 
 
 @pytest.mark.parametrize(
-    "gone", [b"cno.such.module\nType\n.", b"canon_pipeline.base.compilation\nNoSuchType\n."]
+    "gone", [b"cno.such.module\nType\n.", b"canon_pipeline.base.compilation\nNoSuchType\n.", b"", b"\x80"]
 )
-def test_an_index_that_names_types_of_an_earlier_version_is_stale(cache: Any, gone: bytes) -> None:
+def test_an_index_that_is_damaged_or_names_types_of_an_earlier_version_is_stale(
+    cache: Any, gone: bytes
+) -> None:
     file = cache()
     file.save("ints", "code of ints")
     index = Path(file._index_path)
@@ -247,6 +249,8 @@ def test_an_index_that_names_types_of_an_earlier_version_is_stale(cache: Any, go
     assert cache().load("ints") is None
     cache().save("ints", "new code of ints")
     assert cache().load("ints") == "new code of ints"
+    index.write_bytes(b"")
+    assert cache().load("ints") is None
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +61,8 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 def test_a_release_after_it_compiles_none_of_the_last_kernels(tmp_path: Path) -> None:
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
     ahead = [sys.executable, "-P", "-m", "anon_pipeline.cli.compiling_ahead"]
-    subprocess.run(ahead, env=environment, check=True, stdin=subprocess.DEVNULL)
+    with subprocess.Popen(ahead, env=environment, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL) as helper:
+        assert helper.wait() == 0
     release = [sys.executable, "-c", COUNTED]
     compiled = json.loads(subprocess.run(release, env=environment, check=True, capture_output=True).stdout)
     assert any(module.startswith("anon_pipeline.recode.") for module in compiled)
@@ -84,7 +87,10 @@ def test_what_it_calls_is_noised_shuffled_and_judged(monkeypatch: pytest.MonkeyP
 def test_it_is_started_where_it_helps(commands: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
     start_compiling_ahead()
     start_compiling_ahead(parse_policy(template("patients")))
-    assert [command[1:] for command in commands] == [["-P", "-m", "anon_pipeline.cli.compiling_ahead"]] * 2
+    flags = [flag for flag, name in (("-I", "isolated"), ("-s", "no_user_site")) if getattr(sys.flags, name)]
+    assert [command[1:] for command in commands] == [
+        [*flags, "-P", "-m", "anon_pipeline.cli.compiling_ahead"]
+    ] * 2
     monkeypatch.setattr(compiling_ahead, "free_processors", lambda: 0.4)
     assert start_compiling_ahead() is None
     monkeypatch.setattr(compiling_ahead, "free_processors", lambda: 1)
@@ -107,6 +113,63 @@ def test_a_machine_that_is_busy_or_small_has_none_free(monkeypatch: pytest.Monke
     for load, free in ((0.0, 1.0), (1.0, 1.0), (1.5, 0.5), (9.0, -7.0)):
         monkeypatch.setattr(os, "getloadavg", lambda load=load: (load, 0.0, 0.0), raising=False)
         assert compiling_ahead.free_processors() == free
+
+
+def test_where_the_load_or_the_interpreter_is_unknown_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "getloadavg", lambda: (_ for _ in ()).throw(OSError("no /proc")), raising=False)
+    assert compiling_ahead.free_processors() <= 0
+    monkeypatch.setattr(compiling_ahead, "free_processors", lambda: 1)
+    monkeypatch.setattr("anon_pipeline.base.compilation.is_on_disk", lambda kernel: False)
+    monkeypatch.setattr(sys, "executable", None)
+    assert start_compiling_ahead() is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux about a process")
+def test_it_is_given_no_secret_and_ends_when_its_parent_is_killed(
+    tmp_path: Path,
+) -> None:
+    program = (
+        "import os, time\n"
+        "from anon_pipeline.base import compilation\n"
+        "from anon_pipeline.cli import compiling_ahead\n"
+        "compilation.is_on_disk = lambda kernel: False\n"
+        "compiling_ahead.free_processors = lambda: 1\n"
+        "process = compiling_ahead.start_compiling_ahead()\n"
+        "time.sleep(1)\n"  # it has begun
+        "print(process.pid, flush=True)\n"
+        "time.sleep(600)\n"
+    )
+    kernels = str(tmp_path)
+    environment = {
+        **os.environ,
+        "NUMBA_CACHE_DIR": kernels,
+        "PYTHONPATH": str(ROOT),
+        "OWN_KEY": "of the vault",
+    }
+    parent = subprocess.Popen(
+        [sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE, text=True
+    )
+    assert parent.stdout is not None
+    helper = int(parent.stdout.readline())
+    place = Path(f"/proc/{helper}/environ")
+    if place.exists():
+        with suppress(PermissionError):  # not readable is better still
+            assert b"of the vault" not in place.read_bytes()
+    parent.kill()
+    parent.communicate()
+    until = time.monotonic() + 60
+    while _is_alive(helper) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not _is_alive(helper)
+
+
+def _is_alive(pid: int) -> bool:
+    """Tell whether a process computes; one that has ended and that nobody asks about does not."""
+    stat = Path(f"/proc/{pid}/stat")
+    try:
+        return stat.read_text().rpartition(")")[2].split()[0] not in {"Z", "X"}
+    except OSError:
+        return False
 
 
 def test_it_ends_with_the_progress_of_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
