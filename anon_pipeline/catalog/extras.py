@@ -22,6 +22,9 @@ EXTRAS: Mapping[str, str] = MappingProxyType(
 )
 """Module → extra of this package that installs it."""
 
+REPORTING_LEAKS = frozenset({"duckdb"})
+"""Modules of extras that report, at the end of a process, objects that were not garbage collected."""
+
 
 def import_extra(module: str) -> Any:
     """Import a library of an extra.

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from anon_pipeline.base.mistakes import counted_records
 from anon_pipeline.cli.options import NEW_FILE, data_argument, json_option, open_policy, show_values
 from anon_pipeline.cli.shared import PRIVATE, echo_json, shows_values
 
@@ -204,6 +203,8 @@ def _tell_not_leaves(checked: CheckedHierarchy, path: Path | None, *, shown: boo
     if not missing:
         click.echo("every value is a leaf")
         return
+    from anon_pipeline.base.mistakes import counted_records  # noqa: PLC0415
+
     values = "1 value is no leaf" if len(missing) == 1 else f"{len(missing):,} values are no leaf"
     click.echo(f"{values}, in {counted_records(checked.lacking)}")
     if _write_not_leaves(checked, path):
