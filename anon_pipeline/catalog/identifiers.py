@@ -22,6 +22,7 @@ class IdentifierAction:
     rule: place of the rule that what is released keeps, see `stages.contracts.column_rules`; None:
         nothing is released.
     shown: what released values are called in reports.
+    left: what is left of the column in a release, in words.
     keyed: whether it needs the policy's key.
     tells_apart: whether released values show which records have the same one.
     """
@@ -32,6 +33,7 @@ class IdentifierAction:
     replaces: str | None = None
     rule: str | None = None
     shown: str = ""
+    left: str = ""
     keyed: bool = False
     tells_apart: bool = False
 
@@ -50,6 +52,7 @@ _ALL = (
         "anon_pipeline.stages.deidentify:mask_column",
         "anon_pipeline.stages.contracts.column_rules:IS_MASKED",
         "masks",
+        "*** in every record",
     ),
     IdentifierAction(
         "hash",
@@ -59,6 +62,7 @@ _ALL = (
         "anon_pipeline.stages.deidentify:hash_column",
         "anon_pipeline.stages.contracts.column_rules:IS_HASHED",
         "pseudonyms",
+        "as a pseudonym: equal values have equal ones, also in other releases with the same key",
         keyed=True,
         tells_apart=True,
     ),

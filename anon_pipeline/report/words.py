@@ -15,6 +15,7 @@ import pandas as pd
 
 from anon_pipeline.base.errors import AnonPipelineError
 from anon_pipeline.catalog.entry_code import import_entry
+from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
 from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.encode.categories import category_noises
@@ -55,7 +56,10 @@ def describe_rest(policy: Policy, facts: Facts, frame: pd.DataFrame, *, hierarch
 
 
 def _released_directly(policy: Policy) -> Iterator[str]:
-    """Yield the sensitive and insensitive columns: those that are coarser, then all others in one line."""
+    """Yield released identifiers, columns that are coarser, and all others in one line."""
+    for name, column in policy.identifiers.items():
+        if IDENTIFIER_ACTIONS[column.action].released:
+            yield f"{name}: {IDENTIFIER_ACTIONS[column.action].left}"
     names = [*policy.sensitive, *policy.insensitive]
     yield from (f"{name}: {policy.coarsened[name].words}" for name in names if name in policy.coarsened)
     unchanged = [name for name in names if name not in policy.coarsened]

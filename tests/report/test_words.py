@@ -116,6 +116,9 @@ def test_a_whole_release_is_described_without_its_originals(
     coarser = small_policy(columns={**one, "income": {"round": 1000, "top": 30000}})
     said = describe_rest(coarser, made.facts, made.frame, hierarchies=Path())
     assert {"income: to the nearest 1000, not above 30000", "as it was: illness, note"} < {*said}
+    hashed = small_policy(columns={**one, "person": {"action": "hash"}}, deidentify={"key_env": "KEY"})
+    said = describe_rest(hashed, made.facts, made.frame.assign(person="a"), hierarchies=Path())
+    assert any(line.startswith("person: as a pseudonym: equal values have equal ones") for line in said)
     facts = {**made.facts, "perturbed": {}}  # what the noise was scaled by is not looked at
     assert describe_rest(policy, facts, made.frame, hierarchies=Path()) == lines
 
