@@ -106,6 +106,12 @@ def _new_file(target: Path) -> Path:
 
 def _beside(data: Path | TableUrl) -> Path:
     """Return the default policy file: next to the data, of a URL in the current folder."""
+    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
+
+    if isinstance(data, Path) and not data.name:
+        raise InputError(
+            "DATA must be a file or a folder with a name; write the folder's name for the current one"
+        )
     return data.with_suffix(".yaml") if isinstance(data, Path) else Path(f"{data.stem}.yaml")
 
 

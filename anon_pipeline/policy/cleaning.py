@@ -70,9 +70,12 @@ def _map(value: Any) -> Any:
     return texts
 
 
+_SIGNS = "+-%\u2010\u2011\u2012\u2013\u2014\u2015\u2212"  # also dashes that look like a minus
+
+
 def _currency(text: str) -> str:
     """Refuse what could be taken for a part of the number."""
-    if not text.strip() or any(char.isdigit() or char in "+-\u2212%" for char in text):
+    if not text.strip() or any(char.isdigit() or char in _SIGNS for char in text):
         raise ValueError(f"must be a text without digits, plus, minus and percent, got {text}")
     return text.strip()
 

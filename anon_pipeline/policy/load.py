@@ -149,8 +149,8 @@ def _text(path: Path) -> str:
         data = read_small(path, POLICY_BYTES)
         text = "" if data is None else data.decode("utf-8")
     except (OSError, ValueError) as error:
-        said = f"the policy must be a readable UTF-8 file, {escape(path.name)}: {error_words(error)}"
-        raise PolicyError(said) from None
+        name = escape(path.name or str(path))
+        raise PolicyError(f"the policy must be a readable UTF-8 file, {name}: {error_words(error)}") from None
     if data is None:
         raise PolicyError(f"the policy must have at most {POLICY_BYTES:,} bytes, got more")
     return text

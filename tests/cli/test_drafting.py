@@ -131,6 +131,7 @@ def test_an_edited_table_is_not_written_over_and_nothing_is_tuned(
     [
         (("people.csv",), "--yes must be given"),
         (("gone.csv", "--yes"), "it is not there"),
+        ((".", "--yes"), "DATA must be a file or a folder with a name"),
         (("people.csv", "--yes", "--to", "people.csv"), "must not be there yet"),
         (("people.csv", "--yes", "--to", "below/x.yaml"), "must be within the project"),
     ],

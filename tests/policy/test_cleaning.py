@@ -59,6 +59,7 @@ def test_the_file_of_a_value_map_is_a_path(small_policy: Small) -> None:
         ({"columns": {"d": {"values": {True: "a"}}}}, "put yes, no"),
         ({"columns": {"d": {"truncate": 0}}}, "truncate"),
         ({"columns": {"d": {"type": "number", "currency": ["CHF", "US-$"]}}}, "without digits, plus, minus"),
+        ({"columns": {"d": {"type": "number", "currency": "–"}}}, "without digits, plus, minus"),
         ({"type": "number"}, r"clean\.type"),
         ({"columns": {"n": {"type": "text"}}}, "which the role of the column needs, got text"),
         ({"columns": {"id": {"truncate": 3}}}, "truncate: must be left out for identifiers"),

@@ -47,7 +47,7 @@ CURRENCIES = (
 UNITS = (
     *("kg", "mg", "µg", "lb", "lbs", "cm", "mm", "km", "ft", "ml", "dl", "mmHg", "bpm", "mmol/l", "mg/dl"),
     *("g/dl", "°C", "°F", "kcal", "kWh", "km/h", "min", "years", "yrs", "Jahre", "Std.", "Tage", "days"),
-    *("ans", "años", "Punkte", "points", "Stk.", ".-", ",-", ".–", ",–"),
+    *("ans", "años", "Punkte", "points", "Stk."),
 )
 """What may stand behind all numbers of a column; a policy calls it `currency`, too. No single letters, which
 codes end with as well (`12m`, `1001 h`)."""
@@ -71,6 +71,7 @@ DAY_FORMATS = (
 TIMES = ("", " %H:%M", " %H:%M:%S", "T%H:%M:%S", "T%H:%M", " %H:%M:%S.%f", "T%H:%M:%S.%f")
 _LONG_UNITS_FIRST = sorted(UNITS, key=len, reverse=True)
 _MOST_FORMATS = 3
+_MONTHS_OF_A_YEAR = 12
 _TRIED = 200  # values that a form is tried on before all are read
 _EARLIEST, _LATEST = 1870, 2060  # years of people and what happens to them
 _SPACES = re.compile("[\u00a0\u2007\u2009\u202f]")
@@ -162,8 +163,7 @@ def _strip_signs(texts: pd.Series) -> tuple[pd.Series, str | None, bool]:
             return _fill_cents(bare.str.replace(currency, "", regex=False).str.strip()), currency, False
     for unit in _LONG_UNITS_FIRST:
         if _all(bare, rf"(?!-?0\d).*\d ?{re.escape(unit)}"):  # a code begins with 0, and no quantity
-            number = _fill_cents(bare) if unit[0] in ".," else bare.str[: -len(unit)].str.strip()
-            return number, unit, False
+            return bare.str[: -len(unit)].str.strip(), unit, False
     if _all(bare, r".+%"):
         return bare.str[:-1].str.strip(), None, True
     return bare, None, False
@@ -175,9 +175,9 @@ def _fill_cents(amounts: pd.Series) -> pd.Series:
 
 
 def _number_pattern(decimal: str, thousands: str) -> str:
-    whole = rf"(?:\d{{1,3}}(?:{re.escape(thousands)}\d{{3}})+|\d+)" if thousands else r"\d+"
+    whole = rf"(?:[1-9]\d{{0,2}}(?:{re.escape(thousands)}\d{{3}})+|\d+)" if thousands else r"\d+"
     exponent = r"(?:[eE][-+]?\d{1,3})?" if not thousands and decimal == "." else ""
-    return rf"[-+]? ?(?:{whole}(?:{re.escape(decimal)}\d*)?|{re.escape(decimal)}\d+){exponent}"
+    return rf"[-+]? ?(?:{whole}(?:{re.escape(decimal)}\d+)?|{re.escape(decimal)}\d+){exponent}"
 
 
 def _all(texts: pd.Series, pattern: str) -> bool:
@@ -246,7 +246,15 @@ def _mix_formats(read: dict[str, pd.Series]) -> tuple[DateForm, pd.Series] | Non
         return None
     if any((read[form].notna() & (read[form] != days)).any() for form in chosen):
         return None
-    return DateForm(tuple(chosen)), days
+    return DateForm(tuple(chosen), any(_exchangeable(form, read[form]) for form in chosen)), days
+
+
+def _exchangeable(form: str, days: pd.Series) -> bool:
+    """Tell whether all days that one of several formats reads could have day and month exchanged."""
+    if form.startswith("%Y") or names_months(form):
+        return False
+    own = days.dropna()
+    return bool((own.dt.day <= _MONTHS_OF_A_YEAR).all())
 
 
 def _read_dates(texts: pd.Series, form: str) -> pd.Series:

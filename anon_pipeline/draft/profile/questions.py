@@ -61,8 +61,8 @@ DAY_OR_MONTH = (
     "under clean says what was taken: %d is the day, %m the month."
 )
 TOTAL = (
-    "is the last record the sum of all others? A cell of it says so. If yes, remove it from the source and "
-    "run init again: it would count as a person. If no, there is nothing to do."
+    "is a record at the end the sum of others? A cell of it says so. If yes, remove all such records from "
+    "the source and run init again: each would count as a person. If no, keep the source as it is."
 )
 SENTINEL = (
     "does a number far from all others, such as 999 or -1, stand for no value? If yes, write it as a text in "

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
-
-import numpy as np
 
 from anon_pipeline.catalog.detectors.name_hints import hint_rank
 from anon_pipeline.draft.profile.look import Kind, Look
@@ -19,20 +18,23 @@ MOST_QUASI = 8
 MOST_NOISY = 2
 """Columns with noise: ε is divided among them."""
 _FEWEST_ITEMS = 3
+_LAST = 3  # records at the end that may be totals, means or empty
+_FEW = 0.05  # of the records that may be subtotals
 _TOTALS = {
     *(
         "total",
         "totals",
         "grand total",
+        "subtotal",
         "sum",
         "overall",
         "all",
         "summe",
         "gesamt",
         "gesamtsumme",
-        "insgesamt",
     ),
-    *("somme", "total général", "totale", "somma", "suma", "total general", "soma", "totaal", "som"),
+    *("gesamtergebnis", "ergebnis", "zwischensumme", "insgesamt", "somme", "total général", "total general"),
+    *("totale", "somma", "suma", "soma", "totaal", "som"),
 }
 
 
@@ -74,7 +76,7 @@ def _join(scales: dict[tuple[str, ...], list[int]]) -> dict[tuple[str, ...], lis
 
 
 def with_total(looks: Sequence[Look], proposals: Sequence[Proposal]) -> list[Proposal]:
-    """Ask whether the last record is a total, in the columns where it alone says so."""
+    """Ask whether one of the last records is a total, in the columns where few records say so."""
     return [
         replace(proposal, question=" ".join(filter(None, (TOTAL, proposal.question))))
         if _ends_with_total(look)
@@ -84,11 +86,12 @@ def with_total(looks: Sequence[Look], proposals: Sequence[Proposal]) -> list[Pro
 
 
 def _ends_with_total(look: Look) -> bool:
-    last = look.codes[-1]
-    if last < 0 or look.seen.kind not in (Kind.CATEGORY, Kind.TEXT):
+    if look.seen.kind not in (Kind.CATEGORY, Kind.TEXT):
         return False
-    word = str(look.values[last]).strip(" :").casefold()
-    return word in _TOTALS and int(np.count_nonzero(look.codes == last)) == 1
+    last = [code for code in look.codes[-_LAST:] if code >= 0]
+    rare = [code for code in last if look.counts[code] <= max(1, _FEW * look.seen.records)]
+    words = (re.sub(r"[^\w\s]|\d", "", str(look.values[code])) for code in rare)
+    return any(word.strip().casefold() in _TOTALS for word in words)
 
 
 def within_reason(proposals: Sequence[Proposal]) -> list[Proposal]:

@@ -61,6 +61,8 @@ def test_a_last_record_that_is_a_total_is_asked_about() -> None:
     people = [f"P{i}" for i in range(20)]
     assert asked([*people, "Total:"])
     assert asked([*map(str, range(20)), "Summe"])
-    assert not asked([*people, "Total", "P20"])  # not at the end
-    assert not asked(["all", *people, "all"])  # a category
+    assert asked([*people, "Gesamtergebnis (20)", "Mittelwert", ""])
+    assert asked([*people, "Total", *(f"Q{i}" for i in range(60)), "Total", "Total"])  # subtotals
+    assert not asked([*people, "Total", "P20", "P21", "P22"])  # not at the end
+    assert not asked(["all", "all", *people, "all"])  # a category
     assert not asked([*people, "Totalis"])
