@@ -40,7 +40,7 @@ nov
 dec dez dic
 """
 _ACCENTS = {"a": "aàáâãä", "c": "cç", "e": "eèéê", "o": "oóô", "u": "uùúûü"}
-_OTHER_WORDS = {"ago", "gen", "mag", "may", "out", "set"}
+_OTHER_WORDS = {"ago", "gen", "mag", "out", "set"}
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _SHORT_WORD = re.compile(r"[^\W\d_]{3,}\.?")
 
@@ -63,7 +63,7 @@ def _pattern(names: Iterable[str]) -> str:
 
 NAME_PATTERN = _pattern(_FULL)
 """Regular expression of the full names, for `re.IGNORECASE`."""
-CLEAR_PATTERN = _pattern(({*_FULL} | {*_ABBREVIATED}) - _OTHER_WORDS | {"may"})
+CLEAR_PATTERN = _pattern(({*_FULL} | {*_ABBREVIATED}) - _OTHER_WORDS)
 """That of all names that stand for a month wherever a year follows."""
 ANY_PATTERN = _pattern({*_FULL} | {*_ABBREVIATED})
 """That of all names, some of which are other words, too: ``out 2019``."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Hashable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,7 @@ _KEYS = ("type", "attributes", "requirements", "post_processing", "template_vars
 """What may stand in a `defs.yaml`; all but the first two is Dagster's."""
 SUFFIXES = (".yaml", ".yml")
 """How the names of policy files end."""
+_ATTRIBUTES = re.compile(rb"""(?:^|[{,])\s*["']?attributes["']?\s*:""", re.MULTILINE)
 _UNFIT = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
@@ -58,6 +61,7 @@ class _UniqueKeys(yaml.SafeLoader):
     """Safe YAML that refuses a key given twice (plain YAML keeps the last one silently)."""
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        """Make a value of a node; what PyYAML cannot make is a mistake with a line."""
         try:
             return super().construct_object(node, deep=deep)
         except _UNFIT:  # PyYAML lets these escape: a 13th month, a tag that does not fit its value
@@ -69,6 +73,7 @@ class _UniqueKeys(yaml.SafeLoader):
             raise _malformed_error(node) from None
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        """Make a mapping of a node, of which each key is given once."""
         if not isinstance(node, yaml.MappingNode):
             raise _malformed_error(node)
         keys = [self.construct_object(key, deep=True) for key, _ in node.value if key.tag != _MERGE]
@@ -157,8 +162,13 @@ def _text(path: Path) -> str:
 
 
 def _refuse_tables(path: Path) -> None:
-    """Refuse a file that is no policy and whose name does not end as that of one; nothing of it is quoted."""
-    if path.suffix.lower() not in SUFFIXES and path.is_file():
+    """Refuse a file that has no key of a policy, nor the name of one; nothing of it is quoted."""
+    if path.suffix.lower() in SUFFIXES or not path.is_file():
+        return
+    data: bytes | None = None
+    with suppress(OSError):  # it may be gone by now, or not be readable
+        data = read_small(path, POLICY_BYTES)
+    if data is None or not _ATTRIBUTES.search(data):
         raise PolicyError(
             f"the policy must be a file whose name ends with {' or '.join(SUFFIXES)}, got "
             f"{escape(path.name)}. Is it a table? Then write a policy for it: anon-pipeline init"

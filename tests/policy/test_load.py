@@ -289,8 +289,11 @@ def test_a_table_is_no_policy(tmp_path: Path, content: str) -> None:
     path.write_text(content)
     with pytest.raises(PolicyError, match=r"ends with .yaml or .yml, got people.csv. Is it a table\?"):
         load_policy(path)
-    path.write_text(EXAMPLE)  # a policy is one under any name
+    path.write_text(EXAMPLE)  # a policy is one under any name, also with a mistake
     assert load_policy(path).name == parse_policy(EXAMPLE).name
+    path.write_text(EXAMPLE.replace("sex: {role: generalize", "sex: {rol: generalize"))
+    with pytest.raises(PolicyError, match="Is it role"):
+        load_policy(path)
 
 
 def test_a_misspelled_role_is_named() -> None:
