@@ -51,9 +51,9 @@ def rehearse(
         booked.refuse_unbookable(fresh=policy.perturb is not None and policy.perturb.republish == "fresh")
     with private_stage("destination"):
         refuse_what_cannot_be_published(policy, locations, partition=partition)
-    frame, means = read_input(Request(policy, locations, partition, observe, archive), booked)
+    read, means = read_input(Request(policy, locations, partition, observe, archive), booked)
     where, hierarchies = Where(None, policy.name, partition), locations.hierarchies
-    chain = run(policy, frame, means, **before_noise(policy, hierarchies))
+    chain = run(policy, read.pop(), means, **before_noise(policy, hierarchies))
     observe(Step("gate"))
     released = chain.suppressed
     with private_stage("gate"):

@@ -167,9 +167,9 @@ def make_release(  # noqa: PLR0913 - two are deprecated
         observe = observer_of(told, searching)
     asked = Request(policy, locations, partition, observe, archive)
     opened = _open(asked)
-    frame, means = read_input(asked, opened.booked, opens=opened)
+    read, means = read_input(asked, opened.booked, opens=opened)
     with opened.fail_on_error():
-        chain: Chain = run(policy, frame, means, **before_noise(policy, locations.hierarchies))
+        chain: Chain = run(policy, read.pop(), means, **before_noise(policy, locations.hierarchies))
         observe(Step("gate"))
         if witness is not None:
             witness(chain, means.memory)
@@ -192,14 +192,17 @@ def _open(asked: Request) -> Opening:
     return opened
 
 
-def read_input(asked: Request, booked: Booking, *, opens: Opens | None = None) -> tuple[pd.DataFrame, Means]:
+def read_input(
+    asked: Request, booked: Booking, *, opens: Opens | None = None
+) -> tuple[list[pd.DataFrame], Means]:
     """Read what the stages begin with: the personal data, the key, and what was published before.
 
     Args:
         booked: the release in the ledger.
         opens: finds or makes the draw; None: a fresh one, which is booked nowhere.
     Returns:
-        The (n, columns) data, and what else the stages need.
+        The (n, columns) data, alone in a list: who takes it out leaves nobody who holds the personal data
+        once it is de-identified. And what else the stages need.
     Raises:
         InputError: one of them cannot be read.
     """
@@ -210,7 +213,7 @@ def read_input(asked: Request, booked: Booking, *, opens: Opens | None = None) -
     with private_stage("source"):
         frame = read_source(policy, folder=locations.sources, partition=partition)
     memory = None if asked.archive is None else read_memory(asked.archive, booked, partition)
-    return frame, Means(
+    return [frame], Means(
         locations.hierarchies,
         key,
         system_entropy(),

@@ -271,6 +271,7 @@ def run(
     """
     means.observe(Step("raw"))
     staged = raw(policy, frame, entropy=means.entropy, where=means.where, hierarchies=means.hierarchies)
+    del frame  # the identifiers go with it: the rest of the run needs their memory
     means.observe(Step("deidentified"))
     staged = deidentified(policy, staged, key=means.key, hierarchies=means.hierarchies)
     without_identifiers(staged)
