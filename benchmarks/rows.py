@@ -95,7 +95,7 @@ def _report() -> Work:
         policy,
         judged.report,
         made.suppressed.facts,
-        file=judged.file,
+        files=[file.described for file in judged.files],
         made=(datetime.now(UTC), None),
     )
 

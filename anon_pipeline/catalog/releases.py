@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from types import MappingProxyType
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,11 @@ PARTITION_KINDS: Mapping[str, PartitionKind] = MappingProxyType(
         )
     }
 )
+
+
+def released_records(document: Mapping[str, Any]) -> int:
+    """Return how many records a manifest says that the data files of its release have."""
+    return sum(int(item["records"]) for item in document["files"])
 
 
 def format_of(name: str) -> ReleaseFormat:

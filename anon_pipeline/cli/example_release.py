@@ -63,7 +63,7 @@ def demo(folder: Path, messy: Path | None, as_json: bool) -> None:
         return
     print_report(made.report, "Release patients")
     print_warnings(made.report)
-    print_paths(made.path, made.manifest_path, made.report_path, made.measured)
+    print_paths((made.path,), made.manifest_path, made.report_path, made.measured)
 
 
 def _write_messy(file: Path) -> None:

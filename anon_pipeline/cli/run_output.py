@@ -48,7 +48,7 @@ def print_release(asked: Asked, written: Published, *, exact: bool) -> None:
     print_report(written.report, f"Release {asked.policy.name}", exact=exact, policy=asked.policy)
     print_warnings(written.report, asked.policy)
     measured = measured_name(asked.policy.name, asked.partition)
-    print_paths(written.path, written.manifest_path, written.report_path, measured)
+    print_paths(written.paths, written.manifest_path, written.report_path, measured)
     records = _records(written.manifest)
     if asked.before is not None and records < _FEWER * asked.before:
         click.echo(
@@ -76,6 +76,7 @@ def release_document(asked: Asked, written: Published) -> dict[str, Any]:
         "release": asked.policy.name,
         "partition": asked.partition,
         "data": str(written.path),
+        "files": [str(path) for path in written.paths],
         "manifest": str(written.manifest_path),
         "report": str(written.report_path),
         "verdicts": written.report.to_json()["verdicts"],
@@ -145,7 +146,9 @@ def records_before(policy: Policy, locations: Locations, partition: str | None) 
 
 
 def _records(manifest: Mapping[str, Any]) -> int:
-    return sum(int(file["records"]) for file in manifest["files"])
+    from anon_pipeline.catalog.releases import released_records  # noqa: PLC0415
+
+    return released_records(manifest)
 
 
 def count_earlier(policy: Policy, written: Published) -> int:
@@ -163,12 +166,12 @@ def count_earlier(policy: Policy, written: Published) -> int:
 def _rest(asked: Asked, written: Published) -> list[str]:
     """Say what is left of the data, in words, from the released file, its manifest and the policy alone."""
     from anon_pipeline.base.errors import InputError, private_stage  # noqa: PLC0415
-    from anon_pipeline.publish.file_formats import read_release  # noqa: PLC0415
+    from anon_pipeline.publish.release_files import named_table  # noqa: PLC0415
     from anon_pipeline.report.words import describe_rest  # noqa: PLC0415
 
     facts, hierarchies = written.manifest["facts"], asked.locations.hierarchies
     with suppress(InputError), private_stage("report"):  # the user may have removed the file
-        frame = read_release(written.path, asked.policy)
+        frame = named_table(written.manifest_path, asked.policy)
         return list(describe_rest(asked.policy, facts, frame, hierarchies=hierarchies))
     return []
 

@@ -271,7 +271,10 @@ def warn_of_questions(policy_file: Path) -> None:
             )
 
 
-def print_paths(data: Path, manifest: Path, report: Path, measured: str) -> None:
+def print_paths(data: Sequence[Path], manifest: Path, report: Path, measured: str) -> None:
     """Print where a release's files are, and the name of what was measured in the vault."""
-    click.echo(f"release   {data}\nmanifest  {manifest}\nreport    {report}")
+    others = (
+        f"\n          and {len(data) - 1:,} more data files, which the manifest names" if data[1:] else ""
+    )
+    click.echo(f"release   {data[0]}{others}\nmanifest  {manifest}\nreport    {report}")
     click.echo(f"measured  {measured} in the vault, for the curator")

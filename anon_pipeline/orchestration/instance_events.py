@@ -18,7 +18,7 @@ from anon_pipeline.orchestration.stage import stage_key
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish import Published
-from anon_pipeline.publish.file_formats import read_release
+from anon_pipeline.publish.release_files import named_table
 from anon_pipeline.vault.names import measured_name
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def report_release(
     Raises:
         InputError: the released file cannot be read again.
     """
-    found = published_metadata(policy, folders, written, read_release(written.path, policy))
+    found = published_metadata(policy, folders, written, named_table(written.manifest_path, policy))
     with dg.DagsterInstance.get() as instance:
         told = Told(written.report, measured_name(policy.name, partition))
         for evaluation in _evaluations(policy, partition, told, suite):

@@ -48,6 +48,7 @@ def published_metadata(
     return {
         **report_metadata(written.report),
         **{name: _link(path, folders.releases) for name, path in paths.items()},
+        "data_files": len(written.paths),
         "folder": _within(written.path.parent, folders.releases),
         **_numbers(policy, written, shown),
         "guarantee": _markdown_list(written.manifest["guarantee"]),

@@ -181,6 +181,11 @@ class Publish(Strict):
     format: Annotated[ReleaseFormat, SHOWN, AFTER, NEUTRAL] = Field(
         DEFAULT_RELEASE_FORMAT, description="Format of the data file."
     )
+    records_per_file: Annotated[int | None, SHOWN, AFTER, NEUTRAL, LATER] = Field(
+        None,
+        ge=1_000,
+        description="Records of each data file, at most; the last one has the rest. Not set: one data file.",
+    )
     wait: Annotated[Real, AFTER, NEUTRAL] = Field(
         60, ge=0, le=86_400, description="Seconds to wait for another run that publishes to the folder."
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -17,10 +17,11 @@ from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.size_bounds import Held
 from anon_pipeline.base.values import to_finite_numbers, to_whole_numbers
 from anon_pipeline.catalog.entry_code import import_entry
-from anon_pipeline.catalog.releases import DEFAULT_RELEASE_FORMAT, RELEASE_FORMATS
+from anon_pipeline.catalog.releases import DEFAULT_RELEASE_FORMAT, RELEASE_FORMATS, ReleaseFormat
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.formulas import count_formulas, neutralize, restore
+from anon_pipeline.publish.parts import cut_table
 from anon_pipeline.sources.files import read_csv
 from anon_pipeline.sources.parquet import read_parquet
 
@@ -28,18 +29,32 @@ Formulas = Literal["neutralize", "keep"]
 
 
 def to_bytes(frame: pd.DataFrame, form: str, *, formulas: Formulas = "keep") -> bytes:
+    """Write a table to the bytes of one file; see `to_files`."""
+    (data,) = to_files(frame, form, formulas=formulas)
+    return data
+
+
+def to_files(
+    frame: pd.DataFrame, form: str, *, records_per_file: int | None = None, formulas: Formulas = "keep"
+) -> list[bytes]:
     """Write a table to bytes: no index, no pandas metadata, row groups and statistics by content alone.
 
     Args:
         form: name of a format, see `catalog.releases`.
+        records_per_file: see `parts.cut_table`; the columns have the same types in all files.
         formulas: of what a spreadsheet opens: whether texts that a spreadsheet would run are made harmless.
     """
     table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
-    buffer = io.BytesIO()
     one = RELEASE_FORMATS[form]
     if one.runs_formulas and formulas == "neutralize":
         table = neutralize(table)
-    import_entry(one.writes)(table, buffer)
+    return [_to_file(part, one) for part in cut_table(table, records_per_file)]
+
+
+def _to_file(table: pa.Table, form: ReleaseFormat) -> bytes:
+    """Write a table to the bytes of a file."""
+    buffer = io.BytesIO()
+    import_entry(form.writes)(table, buffer)
     return buffer.getvalue()
 
 
@@ -56,7 +71,18 @@ def write_csv(table: pa.Table, buffer: io.BytesIO) -> None:
 def from_bytes(
     data: bytes, form: str, *, like: pd.DataFrame | pa.Schema | None = None, formulas: Formulas = "keep"
 ) -> pd.DataFrame:
-    """Read a table back.
+    """Read a table back from one file; see `from_files`."""
+    return from_files([data], form, like=like, formulas=formulas)
+
+
+def from_files(
+    files: Sequence[bytes],
+    form: str,
+    *,
+    like: pd.DataFrame | pa.Schema | None = None,
+    formulas: Formulas = "keep",
+) -> pd.DataFrame:
+    """Read a table back from all of its files.
 
     Args:
         like: a table or a schema that gives a CSV's columns their types; without it they are guessed.
@@ -67,7 +93,7 @@ def from_bytes(
     """
     one = RELEASE_FORMATS[form]
     types = None if one.typed or like is None else dict(_types(like, formulas))
-    table = import_entry(one.reads)(data, types)
+    table = pa.concat_tables([import_entry(one.reads)(data, types) for data in files])
     read: pd.DataFrame = table.to_pandas(ignore_metadata=True, integer_object_nulls=True)
     return _harmless(read) if one.runs_formulas and formulas == "neutralize" else read
 

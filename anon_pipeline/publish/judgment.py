@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
@@ -14,9 +14,9 @@ from anon_pipeline.catalog.releases import RELEASE_FORMATS
 from anon_pipeline.encode.codes import RECORD
 from anon_pipeline.gate import GateReport, evaluate
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.publish.file_formats import column_types, file_types, from_bytes, to_bytes
-from anon_pipeline.publish.manifest.manifest import ReleaseFile
-from anon_pipeline.publish.writer import data_file
+from anon_pipeline.publish.file_formats import column_types, file_types, from_files, to_files
+from anon_pipeline.publish.parts import expected_records
+from anon_pipeline.publish.writer import DataFile, data_file
 from anon_pipeline.sources.population import Population
 from anon_pipeline.stages.history.in_ledger import NOTHING_IN_LEDGER, InLedger
 from anon_pipeline.stages.history.memory import Memory
@@ -28,15 +28,13 @@ from anon_pipeline.stages.private import Staged
 class Judged:
     """A release as the bytes that would be written, with the gate's report on them.
 
-    frame: (r, columns) the table read back from ``data``.
-    data: bytes of the file.
-    file: its description.
+    frame: (r, columns) the table read back from the files.
+    files: the data files, in the order of the records; at least one.
     report: verdicts on ``frame``.
     """
 
     frame: pd.DataFrame = field(repr=False)
-    data: bytes = field(repr=False)
-    file: ReleaseFile
+    files: tuple[DataFile, ...] = field(repr=False)
     report: GateReport
 
 
@@ -65,10 +63,11 @@ def judge(  # noqa: PLR0913 - what is judged, by what, and where it belongs
     """
     table = released.frame[policy.released]
     file_format, formulas = policy.publish.format, policy.publish.formulas
-    data = to_bytes(table, file_format, formulas=formulas)
-    back = from_bytes(data, file_format, like=table, formulas=formulas)
+    records_per_file = policy.publish.records_per_file
+    written = to_files(table, file_format, records_per_file=records_per_file, formulas=formulas)
+    back = from_files(written, file_format, like=table, formulas=formulas)
     if digest_frame(back) != digest_frame(table):
-        raise PublishError(f"the {file_format} file does not read back as it was written")
+        raise PublishError(f"the {file_format} data does not read back as it was written")
     with_ids = back.assign(**{RECORD: released.frame[RECORD].to_numpy()})
     report = evaluate(
         with_ids,
@@ -81,10 +80,13 @@ def judge(  # noqa: PLR0913 - what is judged, by what, and where it belongs
         descent=Descent(released.frame, released.lineage, where or Where(None, policy.name)),
         in_ledger=in_ledger,
     )
-    file = data_file(policy.name, file_format, data, len(back))
-    types = file_types(data, file_format) if RELEASE_FORMATS[file_format].typed else column_types(back)
-    typed = replace(file, types=types)
-    return Judged(back, data, typed, report)
+    types = file_types(written[0], file_format) if RELEASE_FORMATS[file_format].typed else column_types(back)
+    records = expected_records(len(back), records_per_file)
+    files = (
+        data_file(policy.name, file_format, data, many, types)
+        for data, many in zip(written, records, strict=True)
+    )
+    return Judged(back, tuple(files), report)
 
 
 def refuse_unless_passed(

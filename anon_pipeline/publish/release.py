@@ -49,15 +49,21 @@ from anon_pipeline.stages.private import Staged
 class Published:
     """A release that was written: the paths of its files, its manifest, the gate's report.
 
+    paths: of the data files, each once; at least one.
     report: with all numbers, for the curator; what may be published of it is its ``to_json()``.
     report_path: the page for people, see `anon_pipeline.report`.
     """
 
-    path: Path
+    paths: tuple[Path, ...]
     manifest_path: Path
     report_path: Path
     manifest: Mapping[str, Any]
     report: GateReport
+
+    @property
+    def path(self) -> Path:
+        """The data file, of a release in several files the first one."""
+        return self.paths[0]
 
 
 @contextmanager
@@ -247,15 +253,16 @@ def _write(
     """Write a release that has passed, under the ledger's fence; return its manifest."""
     policy, booked, digest = task.policy, task.booked, judged.report.data_digest
     made = (datetime.now(UTC), task.partition)
-    document = manifest(policy, judged.report, task.released.facts, file=judged.file, made=made)
+    document = manifest(
+        policy, judged.report, task.released.facts, files=[file.described for file in judged.files], made=made
+    )
     known = None if memory is None else _remember(task, judged, memory)
     with _stage_memory(archive, known):
         page, rows = _describe(policy, document, judged.frame, booked=booked.ledger is not None)
         with booked.writing(task.release_id, digest, task.epsilon, rows_digest=rows) as fence:
             return write_release(
                 booked.folder,
-                judged.file,
-                judged.data,
+                judged.files,
                 document,
                 wait=policy.publish.wait,
                 key=key,
@@ -267,7 +274,7 @@ def _write(
 
 def _publication(folder: Path, judged: Judged, document: Mapping[str, Any]) -> Published:
     return Published(
-        path=folder / judged.file.name,
+        paths=tuple(folder / name for name in dict.fromkeys(file.described.name for file in judged.files)),
         manifest_path=folder / MANIFEST,
         report_path=folder / document["report"]["name"],
         manifest=document,

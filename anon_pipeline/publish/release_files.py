@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,11 +16,12 @@ from anon_pipeline.base.errors import InputError, error_words
 from anon_pipeline.base.size_bounds import MANIFEST_BYTES, Held, file_size, limit_error, read_small
 from anon_pipeline.base.spelling import is_plain
 from anon_pipeline.catalog.entry_code import import_entry
-from anon_pipeline.catalog.releases import format_of
+from anon_pipeline.catalog.releases import format_of, released_records
 from anon_pipeline.policy.files import Limits
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.file_formats import from_bytes, read_release, schema_of
 from anon_pipeline.publish.manifest.manifest import MANIFEST
+from anon_pipeline.publish.parts import MOST_FILES, join_files
 
 VERSIONS = (1, 2)
 """Of manifests that can be read."""
@@ -29,16 +30,38 @@ _TEXTS = ("release", "policy_digest", "data_digest")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Read:
-    """A manifest, the folder it is in, and its data file's bytes if they are the ones that it names.
+    """A manifest, and the bytes of its data files if they are the ones that it names.
 
-    item: what the manifest says of the data file.
-    wrong: why there are no bytes.
+    held: the data file; of several, one file with the records of all (`parts.join_files`).
+    wrong: for each data file why there are no bytes of it; None: they are there. None is there if one is
+        not, or if they cannot be joined.
     """
 
     document: Mapping[str, Any]
-    item: Mapping[str, Any]
     held: Held | None
-    wrong: str | None = None
+    wrong: tuple[str | None, ...]
+
+    @property
+    def items(self) -> Sequence[Mapping[str, Any]]:
+        """What the manifest says of each data file."""
+        found: Sequence[Mapping[str, Any]] = self.document["files"]
+        return found
+
+    @property
+    def name(self) -> str:
+        """The name of the data file, of several the first one's."""
+        return str(self.items[0]["name"])
+
+    @property
+    def records(self) -> int:
+        """How many records the manifest says that the data files have."""
+        return released_records(self.document)
+
+    @property
+    def types(self) -> Mapping[str, str] | None:
+        """The types of the columns that the manifest names, of all data files; None: it names none."""
+        found: Mapping[str, str] | None = self.items[0].get("types")
+        return found
 
 
 def limits_of(policy: Policy | None) -> Limits:
@@ -108,16 +131,35 @@ def _is_file(item: Any) -> bool:
     return named and typed and sized and isinstance(item["sha256"], str)
 
 
-def read_data_file(folder: Path, document: Mapping[str, Any], limits: Limits) -> Read:
-    """Read the data file, no more than the limits allow, and keep its bytes if they are the manifest's."""
-    item = document["files"][0]
+def read_data_files(folder: Path, document: Mapping[str, Any], limits: Limits) -> Read:
+    """Read the data files and keep their bytes if they are the manifest's.
+
+    Args:
+        limits: of each file; ``file_bytes`` also of all together. What is beyond them is not read.
+    """
+    held, wrong, left = list[Held](), list[str | None](), limits.file_bytes
+    for place, item in enumerate(document["files"]):
+        try:
+            if place >= MOST_FILES:
+                raise InputError(f"a release has at most {MOST_FILES:,} data files")
+            if left < 0:
+                raise limit_error("all data files together", "file_bytes", limits.file_bytes)
+            data = read_bytes(folder / item["name"], item, limits)
+        except (OSError, InputError) as error:
+            wrong.append(error_words(error) if isinstance(error, OSError) else str(error))
+            continue
+        left -= len(data)
+        if left >= 0:
+            held.append(Held(item["name"], data))
+        wrong.append(None)
+    if left < 0 and not any(wrong):
+        wrong[-1] = str(limit_error("all data files together", "file_bytes", limits.file_bytes))
+    if any(wrong):
+        return Read(document, None, tuple(wrong))
     try:
-        data = read_bytes(folder / item["name"], item, limits)
-    except OSError as error:
-        return Read(document, item, None, error_words(error))
+        return Read(document, join_files(held, limits), tuple(wrong))
     except InputError as error:
-        return Read(document, item, None, str(error))
-    return Read(document, item, Held(item["name"], data))
+        return Read(document, None, (str(error), *wrong[1:]))
 
 
 def read_bytes(path: Path, item: Mapping[str, Any], limits: Limits) -> bytes:
@@ -169,7 +211,7 @@ def readings(read: Read, held: Held, policy: Policy | None) -> Iterator[pd.DataF
             return
     else:
         yield read_release(held, policy)
-    like = schema_of(read.item["types"]) if "types" in read.item else None
+    like = None if read.types is None else schema_of(read.types)
     if policy is not None:
         yield from_bytes(held.data, form.name, like=like, formulas=policy.publish.formulas)
         return
@@ -194,12 +236,13 @@ def manifests_in(folder: Path) -> list[Path]:
 
 
 def named_table(manifest: Path, policy: Policy) -> pd.DataFrame:
-    """Return the table of the data file that a manifest names, if it is that file.
+    """Return the table of the data files that a manifest names, if they are those files.
 
     Raises:
-        InputError: there is no such manifest, or the file is not the one that it describes.
+        InputError: there is no such manifest, or a file is not the one that it describes.
     """
-    read = read_data_file(manifest.parent, manifest_of(manifest), limits_of(policy))
+    read = read_data_files(manifest.parent, manifest_of(manifest), limits_of(policy))
     if read.held is None:
-        raise InputError(f"{MANIFEST}: the data file must be the one that it names: {read.wrong}")
+        wrong = next(why for why in read.wrong if why is not None)
+        raise InputError(f"{MANIFEST}: the data file must be the one that it names: {wrong}")
     return read_release(read.held, policy)

@@ -1,6 +1,6 @@
 """Writing a release so that a reader sees the old one or the new one, complete.
 
-Data file, report and public policy are named by their digests and written first; the manifest, which names
+Data files, report and public policy are named by their digests and written first; the manifest, which names
 them, replaces the old one in one rename. Whoever follows the manifest always finds its files: those of the
 release before stay until the next one is published. What a dead run left is removed by the next one.
 """
@@ -12,8 +12,9 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -35,10 +36,23 @@ Fence = Callable[[], AbstractContextManager[None]]
 """Holds off whoever could take back the leave to write a release, while the manifest is renamed."""
 
 
-def data_file(name: str, form: str, data: bytes, records: int) -> ReleaseFile:
-    """Describe a data file before it is written: ``<name>-<16 digits of its SHA-256>.<format>``."""
+@dataclass(frozen=True, slots=True, eq=False)
+class DataFile:
+    """A data file that is about to be written."""
+
+    described: ReleaseFile
+    data: bytes = field(repr=False)
+
+
+def data_file(
+    name: str, form: str, data: bytes, records: int, types: Mapping[str, str] | None = None
+) -> DataFile:
+    """Describe a data file before it is written: ``<name>-<16 digits of its SHA-256>.<format>``.
+
+    Files of one release with the same bytes have the same name: they are one file, named several times.
+    """
     digest = hashlib.sha256(data).hexdigest()
-    return ReleaseFile(f"{name}-{digest[:16]}.{form}", digest, len(data), records)
+    return DataFile(ReleaseFile(f"{name}-{digest[:16]}.{form}", digest, len(data), records, types), data)
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:
@@ -83,8 +97,7 @@ def prepare(folder: Path, release: str) -> None:
 
 def write_release(  # noqa: PLR0913 - what is written, where, with which key, waiting how long
     folder: Path,
-    file: ReleaseFile,
-    data: bytes,
+    files: Sequence[DataFile],
     document: Mapping[str, Any],
     *,
     wait: float = 60.0,
@@ -97,6 +110,7 @@ def write_release(  # noqa: PLR0913 - what is written, where, with which key, wa
 
     Args:
         folder: of the release; made if it is not there.
+        files: the data files, all that the manifest names.
         wait: seconds to wait for another publisher that holds the folder.
         key: to sign the manifest with; None: it is not signed.
         page: makes the report; None: there is none.
@@ -120,7 +134,8 @@ def write_release(  # noqa: PLR0913 - what is written, where, with which key, wa
             final |= {part: _file_beside(final["release"], part, content) for part, content in pages.items()}
             final = final if key is None else sign(final, key)
             with _taken_back(folder, before, final):
-                replace_file(folder / file.name, data, mode=0o644, what="data")
+                for file in files:
+                    replace_file(folder / file.described.name, file.data, mode=0o644, what="data")
                 for part, content in pages.items():
                     replace_file(folder / final[part]["name"], content, mode=0o644, what=part)
                 still_held()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from anon_pipeline.catalog.releases import released_records
 from anon_pipeline.gate import GateReport
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.responsible import Responsible
@@ -46,9 +47,8 @@ def counted_subjects(policy: Policy, described: Described) -> Counted:
             int(facts["deidentified"]["excess_records"]),
             last.get("people_with_gaps"),
         )
-    (file,) = described.document["files"]
     noun = "people" if policy.record_key is not None else "records"
-    return Counted(noun, int(file["records"]), int(facts["raw"]["records"]))
+    return Counted(noun, released_records(described.document), int(facts["raw"]["records"]))
 
 
 def first_sentences(
@@ -76,10 +76,10 @@ def first_sentences(
 
 
 def _what(policy: Policy, described: Described) -> str:
-    (file,) = described.document["files"]
     names, purpose = policy.released, policy.responsible and policy.responsible.purpose
     made = "" if purpose is None else f", made for this purpose: {purpose}"
-    return f"A table of {file['records']:,} records with {len(names)} columns ({', '.join(names)}){made}."
+    records = released_records(described.document)
+    return f"A table of {records:,} records with {len(names)} columns ({', '.join(names)}){made}."
 
 
 def _how_many(policy: Policy, about: Counted) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from anon_pipeline.base.drawing import bars
 from anon_pipeline.catalog.losses import LOSSES
+from anon_pipeline.catalog.releases import released_records
 from anon_pipeline.evidence.selection import Selection
 from anon_pipeline.hierarchy.levels import TOP
 from anon_pipeline.limits.accepted_risks import accepted_risks
@@ -183,14 +184,15 @@ def _template() -> Template:
 
 def _summary(described: Described, policy: Policy, sizes: Sequence[SizeBin]) -> Iterator[tuple[str, str]]:
     document, facts = described.document, described.facts
-    (file,) = document["files"]
-    yield "data file", file["name"]
+    files = document["files"]
+    others = f" and {len(files) - 1:,} more files" if len(files) > 1 else ""
+    yield ("data files" if others else "data file"), files[0]["name"] + others
     yield "made at", document["made_at"]
     if document.get("partition") is not None:
         yield "partition", document["partition"]
     last, people = facts["suppressed"], facts["deidentified"].get("people")
     beyond = facts["deidentified"].get("excess_records", 0)
-    many = f"{file['records']:,} released, of {facts['raw']['records']:,}"
+    many = f"{released_records(document):,} released, of {facts['raw']['records']:,}"
     yield "records", many + (f"; {beyond:,} are beyond {policy.rows} per person" if beyond else "")
     if people is not None:
         yield "people", f"{last['released_people']:,} released, of {people:,}"
@@ -206,8 +208,7 @@ def _summary(described: Described, policy: Policy, sizes: Sequence[SizeBin]) -> 
 
 
 def _digests(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    (file,) = document["files"]
-    yield file["name"], file["sha256"]
+    yield from ((file["name"], file["sha256"]) for file in document["files"])
     yield "table", document["data_digest"]
     yield "policy", document["policy_digest"]
 

@@ -25,9 +25,8 @@ import pandas as pd
 from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.disk import Disk, use_disk
 from anon_pipeline.base.errors import PublishError
-from anon_pipeline.publish.file_formats import from_bytes, to_bytes
-from anon_pipeline.publish.manifest.manifest import ReleaseFile
-from anon_pipeline.publish.writer import data_file, write_release
+from anon_pipeline.publish.file_formats import from_files, to_files
+from anon_pipeline.publish.writer import DataFile, data_file, write_release
 from anon_pipeline.stages.private import Staged
 from anon_pipeline.stages.vault_tables import read_staged, write_staged
 from anon_pipeline.vault.names import IGNORED
@@ -47,10 +46,9 @@ from tests.adversarial.faulty_disk import (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Made:
-    """A small release as bytes: file, data, manifest."""
+    """A small release as bytes: data files, manifest."""
 
-    file: ReleaseFile
-    data: bytes
+    files: tuple[DataFile, ...]
     document: dict[str, Any]
 
 
@@ -58,25 +56,26 @@ def made(seed: int) -> Made:
     """Make a small release without the pipeline: this is about writing."""
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame({"city": rng.choice(["Cork", "Galway"], 300), "height": rng.integers(150, 200, 300)})
-    data = to_bytes(frame, "parquet")
-    file = data_file("small", "parquet", data, len(frame))
-    item = {"name": file.name, "sha256": file.sha256, "size": file.size, "records": file.records}
+    written = to_files(frame, "parquet", records_per_file=200)
+    files = tuple(data_file("small", "parquet", data, 200 - 100 * at) for at, data in enumerate(written))
     document = {
         "manifest_version": 1,
         "release": "small",
         "made_at": f"2026-01-0{seed + 1}T00:00:00+00:00",
-        "files": [item],
-        "data_digest": digest_frame(from_bytes(data, "parquet")),
+        "files": [
+            {key: getattr(file.described, key) for key in ("name", "sha256", "size", "records")}
+            for file in files
+        ],
+        "data_digest": digest_frame(from_files(written, "parquet")),
     }
-    return Made(file, data, document)
+    return Made(files, document)
 
 
 def publish_made(folder: Path, release: Made) -> None:
     """Write a release as `publish` does."""
     write_release(
         folder,
-        release.file,
-        release.data,
+        release.files,
         release.document,
         page=report_page,
         policy=policy_file(release.document),

@@ -26,7 +26,7 @@ _STAGES = {
     "perturbed": "anon_pipeline.encode.noise.add_noise",
     "shuffled": "anon_pipeline.stages.pipeline.permutation",
     "suppressed": "anon_pipeline.stages.pipeline.suppress_unconfident",
-    "bytes": "anon_pipeline.publish.judgment.to_bytes",
+    "bytes": "anon_pipeline.publish.judgment.to_files",
     "gate": "anon_pipeline.publish.judgment.evaluate",
     "writing": "anon_pipeline.publish.release.write_release",
     "report": "anon_pipeline.cli.run_output.print_report",

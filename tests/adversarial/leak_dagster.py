@@ -34,7 +34,7 @@ _STAGES = {
     "perturbed": "anon_pipeline.encode.noise.add_noise",
     "shuffled": "anon_pipeline.stages.pipeline.permutation",
     "suppressed": "anon_pipeline.stages.pipeline.suppress_unconfident",
-    "published": "anon_pipeline.publish.judgment.to_bytes",
+    "published": "anon_pipeline.publish.judgment.to_files",
 }
 _ELSEWHERE = {
     "source": ("raw", "anon_pipeline.orchestration.assets.read_source"),

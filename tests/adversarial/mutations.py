@@ -210,14 +210,14 @@ def once_judged() -> Iterator[None]:
         return list(readings(read, held, policy))
 
     def types_of(read: Read) -> str:
-        return json.dumps(read.item.get("types"))
+        return json.dumps(read.types)
 
     def sections(policy: Policy | None) -> Any:
         """Name a policy by its sections: `verify` copies it, with other limits on reading its source."""
         return None if policy is None else tuple(id(value) for name, value in policy if name != "source")
 
     def of_table(read: Read, held: Held, policy: Policy | None) -> Any:
-        return held.data, json.dumps(read.item.get("types")), sections(policy)
+        return held.data, json.dumps(read.types), sections(policy)
 
     def of_frame(frame: pd.DataFrame, policy: Policy, **_: Any) -> Any:
         return id(frame), sections(policy)

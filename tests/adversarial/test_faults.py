@@ -65,7 +65,7 @@ def test_the_driver_notices_what_is_broken(tmp_path: Path, monkeypatch: pytest.M
             document = {**release.document, "report": report, "policy": beside}
             (folder / "manifest.json").write_text(json.dumps(document))
         with disk().point("data"):
-            (folder / release.file.name).write_bytes(release.data)
+            (folder / release.files[0].described.name).write_bytes(release.files[0].data)
 
     monkeypatch.setattr(faults, "publish_made", manifest_first)
     lost = faults.at_each_point(faults.situations()[1], faults.kill, "kill").lost
@@ -108,7 +108,7 @@ def big() -> faults.Made:
     """A release of 2 MiB."""
     release = faults.made(1)
     data = os.urandom(1 << 21)
-    return faults.Made(data_file("small", "parquet", data, 1), data, release.document)
+    return faults.Made((data_file("small", "parquet", data, 1),), release.document)
 
 
 @pytest.fixture
@@ -224,9 +224,7 @@ def test_old_files_that_cannot_be_removed_do_not_undo_a_release(tmp_path: Path) 
 
 def test_a_clock_that_jumps_back_does_not_take_made_at_along(tmp_path: Path) -> None:
     late, early = faults.made(4), faults.made(0)
-    written = [
-        write_release(tmp_path, each.file, each.data, each.document)["made_at"] for each in (late, early)
-    ]
+    written = [write_release(tmp_path, each.files, each.document)["made_at"] for each in (late, early)]
     assert written == [late.document["made_at"]] * 2
     assert json.loads((tmp_path / "manifest.json").read_text())["made_at"] == written[1]
 
@@ -235,18 +233,16 @@ def test_times_are_compared_as_times_not_as_texts(tmp_path: Path) -> None:
     late, early = "2026-01-01T01:00:00+00:00", "2026-01-01T01:30:00+02:00"
     for made_at in (late, early):
         release = faults.made(0)
-        written = write_release(
-            tmp_path, release.file, release.data, {**release.document, "made_at": made_at}
-        )
+        written = write_release(tmp_path, release.files, {**release.document, "made_at": made_at})
     assert written["made_at"] == late
 
 
 @pytest.mark.parametrize("odd", ["soon", "2026-01-01T00:00:00", 5, None])
 def test_a_last_time_that_is_none_does_not_stop_a_release(tmp_path: Path, odd: object) -> None:
     release = faults.made(0)
-    write_release(tmp_path, release.file, release.data, release.document)
+    write_release(tmp_path, release.files, release.document)
     path = tmp_path / "manifest.json"
     path.write_text(json.dumps({**release.document, "made_at": odd}))
     with contextlib.suppress(KeyError):
-        written = write_release(tmp_path, release.file, release.data, release.document)
+        written = write_release(tmp_path, release.files, release.document)
     assert written["made_at"] == release.document["made_at"]

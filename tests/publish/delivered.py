@@ -27,6 +27,6 @@ def publish_in(folder: Path, policy: Policy, people: pd.DataFrame) -> Published:
 def parcel_of(folder: Path, **changes: Any) -> Parcel:
     """Return the release of a folder as it is sent; changes go to its manifest."""
     document = json.loads((folder / MANIFEST).read_text()) | changes
-    names = [document["files"][0]["name"], document["report"]["name"]]
+    names = [*(item["name"] for item in document["files"]), document["report"]["name"]]
     files = {name: (folder / name).read_bytes() for name in names}
     return Parcel(document, json.dumps(document).encode(), files)

@@ -33,8 +33,9 @@ def test_what_is_judged_is_what_the_bytes_hold(small_policy: Small, chain: Chain
     judged = judge(chain.suppressed, chain.k_anonymized.frame, policy, hierarchies=Path())
     assert judged.report.passed
     assert RECORD not in judged.frame
-    assert judged.frame.equals(from_bytes(judged.data, form, like=judged.frame))
-    assert (judged.file.records, judged.file.size) == (len(judged.frame), len(judged.data))
+    (file,) = judged.files
+    assert judged.frame.equals(from_bytes(file.data, form, like=judged.frame))
+    assert (file.described.records, file.described.size) == (len(judged.frame), len(file.data))
 
 
 def test_a_changed_cell_is_found_by_the_digest_and_without_it_by_the_gate(

@@ -12,7 +12,8 @@ from anon_pipeline.base.errors import InputError, PublishError
 from anon_pipeline.base.size_bounds import Held
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.manifest.manifest import MANIFEST
-from anon_pipeline.publish.release_files import Read, readings
+from anon_pipeline.publish.parts import join_files
+from anon_pipeline.publish.release_files import Read, limits_of, readings
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
@@ -29,9 +30,9 @@ def judged_frame(parcel: Parcel, policy: Policy) -> pd.DataFrame:
     Raises:
         InputError: no reading of the file is that table.
     """
-    item = parcel.document["files"][0]
-    held = Held(item["name"], parcel.files[item["name"]])
-    for frame in readings(Read(parcel.document, item, held), held, policy):
+    names = [item["name"] for item in parcel.document["files"]]
+    held = join_files([Held(name, parcel.files[name]) for name in names], limits_of(policy))
+    for frame in readings(Read(parcel.document, held, (None,) * len(names)), held, policy):
         if digest_frame(frame) == parcel.document["data_digest"]:
             return frame
     raise InputError(f"{MANIFEST}: the data file must be the table that it describes")

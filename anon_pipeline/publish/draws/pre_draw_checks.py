@@ -5,6 +5,7 @@ from __future__ import annotations
 from anon_pipeline.base.errors import GateRefused, private_stage
 from anon_pipeline.limits.table import demands
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.publish.parts import MOST_FILES, expected_records
 from anon_pipeline.stages.private import Staged
 
 
@@ -19,6 +20,19 @@ def refuse_before_drawing(policy: Policy, recoded: Staged) -> None:
     with private_stage("k_anonymized"):
         asked = ((one, one.limit.judged.before_drawing) for one in demands(policy) if not one.advised)
         found = [refuses(one, policy, recoded.frame) for one, refuses in asked if refuses is not None]
-    problems = [line for line in found if line is not None]
+        problems = [
+            line for line in (*found, _too_many_files(policy, len(recoded.frame))) if line is not None
+        ]
     if problems:
         raise GateRefused("\n".join([*problems, "No noise was drawn, and no ε was spent."]))
+
+
+def _too_many_files(policy: Policy, records: int) -> str | None:
+    """Say what to write in the policy if a release of so many records would have too many data files."""
+    files = len(expected_records(records, policy.publish.records_per_file))
+    if files <= MOST_FILES:
+        return None
+    return (
+        f"publish.records_per_file: a release has at most {MOST_FILES:,} data files, this one could have "
+        f"{files:,}. Set it to at least {-(-records // MOST_FILES):,}."
+    )

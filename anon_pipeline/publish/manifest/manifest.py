@@ -6,7 +6,7 @@ Decision: docs/adr/0004-the-manifest-is-the-pointer.md.
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from importlib import metadata
@@ -58,14 +58,14 @@ def manifest(
     report: GateReport,
     facts: Facts,
     *,
-    file: ReleaseFile,
+    files: Sequence[ReleaseFile],
     made: tuple[datetime, str | None],
 ) -> dict[str, Any]:
     """Describe a release.
 
     Args:
         policy: what it was made by; named by digest.
-        report: the gate's verdicts on the bytes of ``file``.
+        report: the gate's verdicts on the table in ``files``.
         facts: of every stage; only the public ones are written.
         made: time (with its zone) and partition.
     Returns:
@@ -78,7 +78,7 @@ def manifest(
         "release": policy.name,
         "partition": partition,
         "made_at": when.isoformat(timespec="seconds"),
-        "files": [{**asdict(file), "format": policy.publish.format}],
+        "files": [{**asdict(file), "format": policy.publish.format} for file in files],
         "policy_digest": policy.digest,
         "data_digest": report.data_digest,
         "gate": report.to_json(),

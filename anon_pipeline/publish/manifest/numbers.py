@@ -110,6 +110,7 @@ METADATA: Mapping[str, Number] = {
     "refused_by": _ONE_BIT,
     "advice": _ADVICE,
     "file": RUN,
+    "data_files": FILE,
     "manifest": RUN,
     "report": RUN,
     "folder": RUN,

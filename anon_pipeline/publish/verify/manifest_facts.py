@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 
 from anon_pipeline.base.errors import AnonPipelineError, InputError
-from anon_pipeline.catalog.releases import PARTITION_KINDS, RELEASE_FORMATS
+from anon_pipeline.catalog.releases import PARTITION_KINDS, RELEASE_FORMATS, released_records
 from anon_pipeline.gate import GateReport, Status, Verdict
 from anon_pipeline.hierarchy.level_of_text import broken_levels
 from anon_pipeline.limits.contradiction import CLOSE
@@ -154,8 +154,8 @@ def broken_facts(document: Mapping[str, Any], policy: Policy | None, *, rules: R
     """
     facts = document["facts"]
     wrong = []
-    if facts[SuppressedFacts.stage].get("released") != document["files"][0]["records"]:
-        wrong.append("the number of released records differs from the file's")
+    if facts[SuppressedFacts.stage].get("released") != released_records(document):
+        wrong.append("the number of released records differs from the files'")
     told = facts[KAnonymizedFacts.stage].get("hierarchies")
     if rules.names_tables and told != document["hierarchies"]:
         wrong.append("the hierarchy tables differ from those of the manifest")
@@ -216,7 +216,7 @@ def broken_statements(document: Mapping[str, Any], policy: Policy, *, rules: Rul
         wrong.append("partition is none of the policy's")
     if ("signature" in document) != (policy.publish.sign is not None):
         wrong.append("it must be signed where the policy signs, and only there")
-    if document["files"][0].get("format", policy.publish.format) != policy.publish.format:
+    if any(item.get("format", policy.publish.format) != policy.publish.format for item in document["files"]):
         wrong.append("the format is another than the policy's")
     return wrong
 

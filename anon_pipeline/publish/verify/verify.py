@@ -26,7 +26,7 @@ from anon_pipeline.publish.manifest.acknowledgement_dates import broken_acknowle
 from anon_pipeline.publish.manifest.extensions import absent, broken_plugins
 from anon_pipeline.publish.manifest.manifest import BESIDE, MANIFEST
 from anon_pipeline.publish.manifest.signatures import broken_signature
-from anon_pipeline.publish.release_files import Read, limits_of, manifest_of, read_data_file, readings
+from anon_pipeline.publish.release_files import Read, limits_of, manifest_of, read_data_files, readings
 from anon_pipeline.publish.verify.manifest_facts import (
     broken_facts,
     broken_gate,
@@ -40,7 +40,7 @@ from anon_pipeline.publish.verify.unverifiable_leaves import Asked, Unverified, 
 from anon_pipeline.publish.verify.verify_files import (
     FOLDER,
     check_content,
-    check_file,
+    check_files,
     check_folder,
     check_report_file,
     malformed_parts,
@@ -101,7 +101,7 @@ def verify_in_detail(path: Path, against: Against) -> Verification:
         InputError: there is no manifest, or none of ours.
     """
     manifest = path / MANIFEST if path.is_dir() else path
-    read = read_data_file(manifest.parent, manifest_of(manifest), limits_of(against.policy))
+    read = read_data_files(manifest.parent, manifest_of(manifest), limits_of(against.policy))
     rules = RULES_1 if read.document["manifest_version"] == 1 else RULES_2
     shape, given = rules.shape(read.document), against
     beside, against = chosen_policy(manifest.parent, read, given, shape, rules)
@@ -109,7 +109,9 @@ def verify_in_detail(path: Path, against: Against) -> Verification:
     content = tuple(check_content(read, against.policy))
     verdicts = (
         *_signature(read, against.key),
-        *check_file(read, shape, same=all(one.status is Status.PASSED for one in content)),
+        *check_files(
+            read, shape, policy=against.policy, same=all(one.status is Status.PASSED for one in content)
+        ),
         check_report_file(manifest.parent, read.document, shape),
         *beside,
         check_folder(manifest.parent, read, given.policy),
@@ -161,7 +163,7 @@ def verified_table(path: Path, against: Against) -> tuple[dict[str, Any], pd.Dat
         raise InputError([verdict.as_text() for verdict in refused])
     manifest = path / MANIFEST if path.is_dir() else path
     document = manifest_of(manifest)
-    read = read_data_file(manifest.parent, document, limits_of(against.policy))
+    read = read_data_files(manifest.parent, document, limits_of(against.policy))
     if read.held is not None:
         for frame in readings(read, read.held, against.policy):
             if digest_frame(frame) == document["data_digest"]:

@@ -21,6 +21,7 @@ from anon_pipeline.policy.files import Limits
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.file_formats import column_types, file_types, from_bytes, schema_of
 from anon_pipeline.publish.manifest.manifest import BESIDE
+from anon_pipeline.publish.parts import expected_records
 from anon_pipeline.publish.release_files import Read, is_page, limits_of, read_bytes, readings
 from anon_pipeline.publish.verify.manifest_facts import broken_names, can_be_partition
 from anon_pipeline.publish.verify.stray_files import count_stray_files
@@ -44,20 +45,44 @@ def unmeasured_verdict(limit: str, why: str) -> Verdict:
     return Verdict(limit, Status.UNMEASURED, reason=why)
 
 
-def check_file(read: Read, shape: list[str], *, same: bool) -> Iterator[Verdict]:
-    """Compare the data file with what the manifest says of it: bytes, name, types of its columns.
+def check_files(read: Read, shape: list[str], *, policy: Policy | None, same: bool) -> Iterator[Verdict]:
+    """Compare the data files with what the manifest says of them: bytes, names, types of their columns.
 
     The types are compared once the content was read, within the limits, and is the manifest's.
+
+    Args:
+        policy: whether there are several files, and of how many records; None: not known.
     """
-    files = len(read.document["files"])
-    problems = [f"a release has one data file, got {files}"] if files != 1 else []
+    problems = _wrong_number(read, policy)
     problems += malformed_parts(shape, "files")
     if not problems and not malformed_parts(shape, "release", *BESIDE):
         problems += broken_names(read.document)
     if not problems and same and read.held is not None and not _same_types(read, read.held):
         problems.append("the types must be those of the file's columns")
     yield verdict_on_list("files", problems)
-    yield verdict_on(f"file.{read.item['name']}", read.wrong)
+    found = dict[str, str | None]()
+    for item, wrong in zip(read.items, read.wrong, strict=False):
+        found[item["name"]] = found.get(item["name"]) or wrong
+    for name, wrong in found.items():
+        yield verdict_on(f"file.{name}", wrong)
+
+
+def _wrong_number(read: Read, policy: Policy | None) -> list[str]:
+    """Say whether a release has another number of data files, or of records in them, than its policy says.
+
+    Manifests of version 1 name one file, whatever the policy says.
+    """
+    files, version = len(read.items), read.document["manifest_version"]
+    if files != 1 and version == 1:
+        return [f"a release has one data file, got {files}"]
+    if any(item.get("types") != read.types for item in read.items):
+        return ["all data files must have the same types"]
+    if policy is None or version == 1:
+        return []
+    wanted = expected_records(read.records, policy.publish.records_per_file)
+    if [item["records"] for item in read.items] == wanted:
+        return []
+    return ["the data files must have as many records each as publish.records_per_file of the policy says"]
 
 
 def _same_types(read: Read, held: Held) -> bool:
@@ -66,7 +91,7 @@ def _same_types(read: Read, held: Held) -> bool:
     Parquet says its own; a CSV must have the manifest's content when it is read with them, and then these
     types.
     """
-    types = read.item.get("types")
+    types = read.types
     if types is None:
         return True
     try:
@@ -138,7 +163,7 @@ def top_level_key(place: str) -> str:
 
 def check_content(read: Read, policy: Policy | None) -> Iterator[Verdict]:
     """Compare the table's content with the manifest: its number of records, its digest."""
-    name = read.item["name"]
+    name = read.name
     if read.held is None:
         yield verdict_on("data_digest", f"{name} is not the file that the manifest names")
         return
@@ -154,9 +179,9 @@ def check_content(read: Read, policy: Policy | None) -> Iterator[Verdict]:
     except Exception as error:  # noqa: BLE001 - Arrow quotes what it could not read
         yield verdict_on("data_digest", f"{name} cannot be read as a table ({type(error).__name__})")
         return
-    expected = read.item["records"]
+    expected = read.records
     yield verdict_on("records", None if records == expected else f"must be {expected}, got {records}")
-    if not same and not format_of(name).typed and policy is None and "types" not in read.item:
+    if not same and not format_of(name).typed and policy is None and read.types is None:
         yield unmeasured_verdict(
             "data_digest", "a CSV does not say its columns' types, and neither does the manifest"
         )

@@ -14,6 +14,7 @@ from anon_pipeline import Policy, anonymize, make_release
 from anon_pipeline.base.errors import GateRefused
 from anon_pipeline.ledger import ledger_at
 from anon_pipeline.policy.locations import Locations
+from anon_pipeline.publish.draws import pre_draw_checks
 
 Small = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]
@@ -75,3 +76,14 @@ def test_where_the_drawn_noise_is_judged_it_is_drawn(small_policy: Small, table:
     realized = {**BARE, "gate": {"k": 10, "linking": "realized"}}
     report = anonymize(small_policy(**realized, perturb={"epsilon": 9}), table).report
     assert [one.limit for one in report.unkept] == ["known_columns.trade"]
+
+
+def test_too_many_data_files_are_refused_before_the_draw(
+    small_policy: Small, small_people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pre_draw_checks, "MOST_FILES", 2)
+    small_people(2_500).to_csv(tmp_path / "people.csv", index=False)
+    with pytest.raises(GateRefused, match=r"could have 3\. Set it to at least 1,250\.\nNo noise was drawn"):
+        make_release(small_policy(publish={"records_per_file": 1_000}), Locations.of(tmp_path, {}))
+    made = make_release(small_policy(publish={"records_per_file": 1_250}), Locations.of(tmp_path, {}))
+    assert len(made.paths) == 2

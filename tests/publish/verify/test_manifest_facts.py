@@ -103,8 +103,8 @@ RECORDED: list[tuple[Callable[[dict[str, Any]], object], str, bool]] = [
     (_verdict("suppression", value=0.9), "recorded gate", True),
     (lambda d: d["gate"].update(passed=False), "recorded gate", True),
     (lambda d: d["gate"].pop("passed"), "recorded gate", True),
-    (lambda d: d["files"].append(d["files"][0]), "files", True),
-    (lambda d: d["files"].append({**d["files"][0], "name": "manifest.json"}), "files", True),
+    (lambda d: d["files"].append(d["files"][0]), "files, data_digest, recorded gate, facts", True),
+    (lambda d: d["files"].append({**d["files"][0], "name": "manifest.json"}), "files, file.manifest.json, data_digest, facts", True),
 ]
 
 
