@@ -80,7 +80,7 @@ EXCEPTED: dict[str, dict[str, str]] = {
         "policy/safe_harbor_terms.py": "safe_harbor",
         "policy/gate_limits.py": "gate.k, safe_harbor, suppress",
         "policy/sections.py": "sticky",
-        "policy/source.py": "duckdb, sql, url_env",
+        "policy/source.py": "duckdb, iceberg, sql, table, url_env",
     },
     "reads or writes a key or a section of the policy": {
         "base/places.py": "url_env",
