@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
@@ -23,7 +24,7 @@ _VARIABLES = "pyiceberg_catalog__"
 
 @contextmanager
 def open_catalog(name: str, key: str, *, mode: Literal["ro", "rw"]) -> Iterator[Any]:
-    """Open a catalog; log records of its library are held back, which name places.
+    """Open a catalog; log records and warnings of its library are held back, which name places.
 
     Args:
         name: of the catalog, in the names of variables.
@@ -39,7 +40,7 @@ def open_catalog(name: str, key: str, *, mode: Literal["ro", "rw"]) -> Iterator[
         library = None
     if library is None:
         raise InputError(f"{key}: a package must be installed for Iceberg: {install_words(_LIBRARY)}")
-    with _without_logs():
+    with _in_silence():
         with withhold_errors(f"{key}.catalog: the catalog must be reachable, and accept its credentials"):
             catalog = _load(library, name, settings, mode)
         try:
@@ -139,12 +140,14 @@ def withhold_errors(said: str) -> Iterator[None]:
 
 
 @contextmanager
-def _without_logs() -> Iterator[None]:
-    """Hold back the library's log records, of its threads as well."""
+def _in_silence() -> Iterator[None]:
+    """Hold back the library's log records, of its threads as well, and warnings."""
     log = logging.getLogger(_LIBRARY)
     before = log.level
     log.setLevel(logging.CRITICAL + 1)
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
     finally:
         log.setLevel(before)
