@@ -19,7 +19,7 @@ from anon_pipeline import InputError
 from anon_pipeline.policy import Policy
 from anon_pipeline.sources import read_source
 from anon_pipeline.sources.iceberg_tables import iceberg_version
-from tests.iceberg_catalog import NAME, catalog_in, files_in
+from tests.iceberg_catalog import NAME, catalog_at, catalog_in, files_in
 
 CANARY = "Quillfeather-4711"
 Small = Callable[..., Policy]
@@ -60,6 +60,19 @@ def test_a_table_and_nothing_is_written(small_policy: Small, people: Any, tmp_pa
     assert frame["id"].tolist() == ["007", "8", CANARY]
     assert frame["n"].tolist() == [7, None, 2**60 + 1]
     assert files_in(tmp_path) == before
+
+
+def test_a_catalog_in_postgresql_and_files_in_s3(
+    small_policy: Small, postgres_url: str, s3: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = catalog_at(postgres_url, s3, monkeypatch).create_table("shop.people", PEOPLE.schema)
+    table.append(PEOPLE)
+    assert read_source(policy(small_policy))["id"].tolist() == ["007", "8", CANARY]
+    (task,) = table.scan().plan_files()
+    table.io.delete(task.file.file_path)
+    with pytest.raises(InputError, match=r"the table's files must be there .*: it is not there$") as caught:
+        read_source(policy(small_policy))
+    assert s3 not in str(caught.value)
 
 
 def test_a_table_without_a_snapshot_has_its_columns(small_policy: Small, catalog: Any) -> None:

@@ -23,7 +23,7 @@ from anon_pipeline.publish.deliver.deliver_iceberg import BRANCH, at_iceberg
 from anon_pipeline.publish.deliver.delivery import deliver_release
 from anon_pipeline.publish.file_formats import read_release
 from tests.forked import run_forked
-from tests.iceberg_catalog import NAME, catalog_in, files_in
+from tests.iceberg_catalog import NAME, catalog_at, catalog_in, files_in
 from tests.publish.delivered import parcel_of, publish_in
 
 Small = Callable[..., Policy]
@@ -85,6 +85,15 @@ def test_the_released_records_are_in_the_table(shop: Shop, small_policy: Small, 
         assert released(shop.publish(policy), policy) == shop.held()
     assert list(shop.table().refs()) == ["main"]
     assert len(shop.table().history()) == 3
+
+
+def test_a_catalog_in_postgresql_and_files_in_s3(
+    shop: Shop, postgres_url: str, s3: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop.catalog = catalog_at(postgres_url, s3, monkeypatch)
+    for _ in range(2):
+        assert released(shop.publish(), shop.policy) == shop.held()
+    assert len(shop.table().history()) == 2
 
 
 def test_the_snapshot_says_which_release_it_holds(shop: Shop) -> None:
