@@ -61,6 +61,7 @@ EXCEPTED: dict[str, dict[str, str]] = {
         "evidence/identifying_columns.py": "gate.released_identifiers",
         "evidence/linkage.py": "attacks.linkage, probabilistic",
         "publish/deliver/deliver_database.py": "database_env, deliver.database_env",
+        "publish/deliver/deliver_iceberg.py": "deliver.iceberg",
         "publish/deliver/deliver_urls.py": "deliver.url, deliver.url_env, url_env",
         "recode/constraints.py": "k, import L_DIVERSITY, import T_CLOSENESS, == entropy",
         "recode/microaggregation/algorithms.py": "tclose_first",
@@ -80,7 +81,7 @@ EXCEPTED: dict[str, dict[str, str]] = {
         "policy/safe_harbor_terms.py": "safe_harbor",
         "policy/gate_limits.py": "gate.k, safe_harbor, suppress",
         "policy/sections.py": "sticky",
-        "policy/source.py": "duckdb, sql, url_env",
+        "policy/source.py": "duckdb, iceberg, sql, table, url_env",
     },
     "reads or writes a key or a section of the policy": {
         "base/places.py": "url_env",

@@ -17,6 +17,7 @@ EXTRAS: Mapping[str, str] = MappingProxyType(
         "gcsfs": "gs",
         "openpyxl": "excel",
         "psycopg": "postgres",
+        "pyiceberg": "iceberg",
         "s3fs": "s3",
     }
 )

@@ -1,6 +1,6 @@
 """The sensor of a release: it asks for a run when the source is new. It is off until it is turned on.
 
-The source is a file or a folder, here or at a URL.
+The source is a file or a folder, here or at a URL, or another place whose entry tells its versions apart.
 
 Each run of a policy with noise spends ε, also on a file that was only touched.
 """
@@ -30,10 +30,14 @@ _PARTITION = "{partition}"
 def build_sensor(
     policy: Policy, job: Any, partitions: dg.TimeWindowPartitionsDefinition | None
 ) -> dg.SensorDefinition | None:
-    """Return the sensor on a policy's source; None unless it is a path or URL, one for each partition."""
+    """Return the sensor on a policy's source.
+
+    None unless it is a path or URL, one for each partition; or a place with versions, without partitions.
+    """
     source = policy.source
     place = source.place if source.watched or source.kind.version else None
-    if not isinstance(place, str) or (partitions is not None) != (_PARTITION in place):
+    marked = _PARTITION in place if isinstance(place, str) else bool(source.named_partitions())
+    if place is None or (partitions is not None) != marked or (marked and not isinstance(place, str)):
         return None
 
     @dg.sensor(
@@ -83,10 +87,10 @@ def _changes(folder: Path, path: str, keys: Sequence[str]) -> dict[str, int | st
     return found
 
 
-def _versions(version: Callable[[str], str], place: str, keys: Sequence[str]) -> dict[str, int | str]:
+def _versions(version: Callable[[Any], str], place: Any, keys: Sequence[str]) -> dict[str, int | str]:
     """Return the version of each source elsewhere that is there, by the key of its partition."""
     found: dict[str, int | str] = {}
     for key in keys:
         with suppress(InputError):  # not there yet, or the place does not answer: the next look will show it
-            found[key] = version(place.replace(_PARTITION, key))
+            found[key] = version(place.replace(_PARTITION, key) if isinstance(place, str) else place)
     return found

@@ -11,6 +11,7 @@ from pydantic import AfterValidator, Field, model_validator
 from anon_pipeline.base.places import OBJECT_STORES, remote_problem
 from anon_pipeline.catalog.destinations import DESTINATIONS
 from anon_pipeline.policy.fields import Plain, Strict
+from anon_pipeline.policy.iceberg import IcebergDestination
 from anon_pipeline.policy.marks import AFTER, LATER, TEXT
 
 RECORDS = "anon_pipeline_releases"
@@ -26,7 +27,7 @@ def _object_store(url: str) -> str:
 
 
 class Deliver(Strict):
-    """Where a published release is copied to: one of url, url_env and database_env."""
+    """Where a published release is copied to: one of url, url_env, database_env and iceberg."""
 
     url: Annotated[Annotated[Plain, AfterValidator(_object_store)] | None, TEXT, AFTER, LATER] = Field(
         None, description="Place of the release in an object store, without credentials: s3://bucket/prefix."
@@ -43,6 +44,10 @@ class Deliver(Strict):
     table: Annotated[Plain | tuple[Plain, ...] | None, TEXT, AFTER, LATER] = Field(
         None,
         description="With database_env: name of the table; a list for one in a schema: [public, visits].",
+    )
+
+    iceberg: Annotated[IcebergDestination | None, AFTER, LATER] = Field(
+        None, description="Table of Apache Iceberg."
     )
 
     @model_validator(mode="after")

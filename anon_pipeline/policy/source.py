@@ -16,6 +16,7 @@ from anon_pipeline.catalog.plugins import table_of
 from anon_pipeline.catalog.sources import DEFAULT_FORMAT, GENERATORS
 from anon_pipeline.policy.fields import LocalPath, Plain, Strict, Whole
 from anon_pipeline.policy.files import Limits, SourceOptions
+from anon_pipeline.policy.iceberg import IcebergSource
 from anon_pipeline.policy.kind_names import FileFormat, GeneratorName
 from anon_pipeline.policy.marks import LATER, TEXT, Below
 from anon_pipeline.policy.plugin_keys import with_keys
@@ -168,6 +169,15 @@ _OWN = (
         f"{_READS}.duckdb_files:duckdb_frame",
         partition=(_PARTITION, "$partition"),
         partition_in=("path", "query"),
+    ),
+    SourceKind(
+        "iceberg",
+        Annotated[IcebergSource | None, LATER],
+        "Table of Apache Iceberg.",
+        f"{_READS}.iceberg_tables:iceberg_frame",
+        partition=(_PARTITION,),
+        partition_in=("table", "ref"),
+        version=f"{_READS}.iceberg_tables:iceberg_version",
     ),
     SourceKind(
         "asset",

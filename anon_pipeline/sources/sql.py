@@ -73,14 +73,7 @@ def engine_of(url: str, key: str, *, mode: Literal["ro", "rw"] = "rw") -> sa.Eng
 
     driver = "of this kind of database"
     try:
-        place = sa.make_url(url)
-        if place.get_backend_name() == "sqlite" and not str(place.database).startswith("file:"):
-            place = place.set(  # else a file that is not there would be made
-                database=f"file:{Path(str(place.database)).absolute()}", query={"mode": mode, "uri": "true"}
-            )
-        if place.drivername == "postgresql":  # of its drivers the one that the extra brings
-            place = place.set(drivername="postgresql+psycopg")
-        engine = sa.create_engine(place, poolclass=sa.NullPool, hide_parameters=True)
+        engine = sa.create_engine(database_url(url, mode), poolclass=sa.NullPool, hide_parameters=True)
     except ModuleNotFoundError as error:
         driver = install_words(str(error.name))
     except sa.exc.NoSuchModuleError:
@@ -92,6 +85,27 @@ def engine_of(url: str, key: str, *, mode: Literal["ro", "rw"] = "rw") -> sa.Eng
     if driver:
         raise InputError(f"{key}: the driver of the database must be installed: {driver}")
     raise InputError(f"{key}: must hold a URL as SQLAlchemy writes it: dialect://user:password@host/database")
+
+
+def database_url(url: str, mode: Literal["ro", "rw"]) -> sa.URL:
+    """Return the URL of a database by which nothing is made where nothing is.
+
+    Args:
+        url: with credentials.
+        mode: how a file of SQLite is opened; it must be there.
+    Raises:
+        sqlalchemy.exc.ArgumentError, ValueError: not a URL of SQLAlchemy's.
+    """
+    import sqlalchemy as sa  # noqa: PLC0415
+
+    place = sa.make_url(url)
+    if place.get_backend_name() == "sqlite" and not str(place.database).startswith("file:"):
+        place = place.set(  # else a file that is not there would be made
+            database=f"file:{Path(str(place.database)).absolute()}", query={"mode": mode, "uri": "true"}
+        )
+    if place.drivername == "postgresql":  # of its drivers the one that the extra brings
+        place = place.set(drivername="postgresql+psycopg")
+    return place
 
 
 def _one_version(engine: sa.Engine) -> sa.Engine:

@@ -19,6 +19,8 @@ ANON_PIPELINE_VAULT_KEY_COMMAND=touch here
 ANON_PIPELINE_PLUGINS=evil
 PYTHONPATH=/evil
 LD_PRELOAD=evil.so
+PYICEBERG_CATALOG__SHOP__URI=https://shop
+pyiceberg_catalog__shop__py_io_impl=evil
 """
 
 
@@ -44,10 +46,11 @@ def test_the_projects_variables_are_set_unless_they_are(
         "WHERE": "out",
         "ANON_PIPELINE_RELEASES": "some where",
         "DOLLAR": "a${WHERE}",
+        "PYICEBERG_CATALOG__SHOP__URI": "https://shop",
     }
     assert capsys.readouterr().err == (
         "warning: .env may not set ANON_PIPELINE_PLUGINS, ANON_PIPELINE_VAULT_KEY_COMMAND, LD_PRELOAD, "
-        "PYTHONPATH: set it in the environment\n"
+        "PYTHONPATH, pyiceberg_catalog__shop__py_io_impl: set it in the environment\n"
     )
 
 

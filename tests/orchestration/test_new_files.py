@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
 import fsspec
 import pandas as pd
+import pyarrow as pa
+import pytest
 
 from anon_pipeline.orchestration.resources import FOLDERS
+from tests.iceberg_catalog import NAME, catalog_in
 
 Make = Callable[..., Any]
 WEEKLY = {"cron": "0 3 * * 1", "partitions": "weekly", "start": "2026-01-05"}
@@ -98,6 +102,25 @@ def test_a_source_elsewhere_is_asked_for_once_a_version(project: Make) -> None:
         assert len(look(made, cursor)[0]) == 1
     finally:
         fs.rm("/new-files", recursive=True)
+
+
+def test_a_table_with_snapshots_is_asked_for_once_a_snapshot(
+    project: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalog = catalog_in(tmp_path, monkeypatch)
+    place = {"catalog": NAME, "table": "shop.people"}
+    made = project(source={"path": None, "iceberg": place})
+    assert look(made, None)[0] == []  # there is no table
+    people = pa.Table.from_pandas(pd.read_csv(made.folder / "people.csv"), preserve_index=False)
+    table = catalog.create_table("shop.people", people.schema)
+    table.append(people)
+    (asked,), cursor = look(made, None)
+    assert str(asked[1]) == f"@{table.current_snapshot().snapshot_id}"
+    assert look(made, cursor)[0] == []
+    table.append(people)
+    assert len(look(made, cursor)[0]) == 1
+    named = project(schedule=WEEKLY, source={"path": None, "iceberg": {**place, "ref": "{partition}"}})
+    assert not list(named.definitions.sensors or [])
 
 
 def test_without_a_file_for_each_run_there_is_no_sensor(project: Make) -> None:

@@ -17,6 +17,7 @@ GOOD: list[dict[str, Any]] = [
     {"url_env": "PLACE"},
     {"database_env": "SHOP_URL", "table": "visits"},
     {"database_env": "SHOP_URL", "table": ["public", "visits"]},
+    {"iceberg": {"catalog": "lake", "table": "shop.visits"}},
 ]
 
 
@@ -47,7 +48,7 @@ def test_kinds_that_are_not_given_are_in_no_digest(small_policy: Small) -> None:
 @pytest.mark.parametrize(
     ("deliver", "said"),
     [
-        ({}, "exactly one of url, url_env, database_env"),
+        ({}, "exactly one of url, url_env, database_env, iceberg"),
         ({"url": "s3://b/p", "url_env": "PLACE"}, "exactly one of"),
         ({"url": "s3://key:CANARY@b/p"}, "must not hold credentials"),
         ({"url": "s3://b/p?token=CANARY"}, "must not hold credentials"),
@@ -55,6 +56,9 @@ def test_kinds_that_are_not_given_are_in_no_digest(small_policy: Small) -> None:
         ({"url": "file:///CANARY"}, "must be a URL that begins with s3://"),
         ({"url": "out"}, "must be a URL that begins with s3://"),
         ({"url_env": "s3://CANARY"}, "url_env"),
+        ({"iceberg": {"catalog": "https://me:CANARY@lake", "table": "shop.visits"}}, "iceberg.catalog"),
+        ({"iceberg": {"catalog": "lake", "table": "visits"}}, "iceberg.table: must be the name of a table"),
+        ({"iceberg": GOOD[4]["iceberg"], "table": "visits"}, "table must be given with database_env"),
         ({"database_env": "SHOP_URL"}, "table must be given with database_env"),
         ({"url": "s3://b/p", "table": "visits"}, "table must be given with database_env"),
         ({"database_env": "SHOP_URL", "table": []}, "table must be a name"),

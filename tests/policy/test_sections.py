@@ -64,11 +64,15 @@ NAN, INF = float("nan"), float("inf")
         (LDiversity, {"l": 2, "kind": "recursive"}, "c must be given with kind: recursive"),
         (LDiversity, {"l": 2, "c": 3}, "c must be given with kind: recursive, and only with it"),
         (LDiversity, {"l": 2, "c": 0, "kind": "recursive"}, "greater than 0"),
-        (Source, {}, "exactly one of path, url, url_env, sql, duckdb, asset, generate must be given"),
+        (
+            Source,
+            {},
+            "exactly one of path, url, url_env, sql, duckdb, iceberg, asset, generate must be given",
+        ),
         (
             Source,
             {"path": "a", "generate": "patients"},
-            "exactly one of path, url, url_env, sql, duckdb, asset, generate must be given",
+            "exactly one of path, url, url_env, sql, duckdb, iceberg, asset, generate must be given",
         ),
         (Source, {"path": ""}, "at least 1 character"),
         (Source, {"generate": "people"}, "'patients'"),

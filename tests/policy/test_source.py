@@ -22,6 +22,7 @@ EACH: dict[str, dict[str, Any]] = {
     "url_env": {"url_env": "PEOPLE_URL"},
     "sql": {"sql": {"url_env": "WAREHOUSE_URL", "query": "SELECT 1"}},
     "duckdb": {"duckdb": {"path": "people.duckdb", "table": "people"}},
+    "iceberg": {"iceberg": {"catalog": "warehouse", "table": "shop.people"}},
     "asset": {"asset": ["warehouse", "customers"]},
     "generate": {"generate": "patients"},
 }
@@ -49,6 +50,7 @@ TRAITS = {
     "url_env": {"remote"},
     "sql": set(),
     "duckdb": set(),
+    "iceberg": set(),
     "asset": {"upstream"},
     "generate": {"generated"},
 }
@@ -79,7 +81,8 @@ def test_a_policy_of_a_frame_in_memory_names_no_path() -> None:
 def test_the_schema_has_each_kind_with_its_words() -> None:
     schema = Policy.model_json_schema()["$defs"]["Source"]
     assert schema["description"] == (
-        "Where the personal data comes from: one of path, url, url_env, sql, duckdb, asset and generate."
+        "Where the personal data comes from: "
+        "one of path, url, url_env, sql, duckdb, iceberg, asset and generate."
     )
     for name, kind in SOURCES.items():
         assert schema["properties"][name]["description"] == kind.description
@@ -87,8 +90,9 @@ def test_the_schema_has_each_kind_with_its_words() -> None:
 
 def test_one_kind_and_no_more() -> None:
     for source in ({}, {**EACH["path"], **EACH["url"]}, {**EACH["sql"], **EACH["asset"]}):
-        assert "exactly one of path, url, url_env, sql, duckdb, asset, generate must be given" in refused(
-            source
+        assert (
+            "exactly one of path, url, url_env, sql, duckdb, iceberg, asset, generate must be given"
+            in refused(source)
         )
 
 
@@ -173,6 +177,8 @@ def test_a_url_where_a_variable_belongs_is_not_repeated() -> None:
         ({"sql": {"url_env": "A", "query": "SELECT :partition"}}, "sql.query", ":partition"),
         ({"duckdb": {"path": "a", "query": "SELECT $partition"}}, "duckdb.query", "$partition"),
         ({"duckdb": {"path": "{partition}", "table": "a"}}, "duckdb.path", "{partition}"),
+        ({"iceberg": {"catalog": "a", "table": "b.{partition}"}}, "iceberg.table", "{partition}"),
+        ({"iceberg": {"catalog": "a", "table": "b.c", "ref": "{partition}"}}, "iceberg.ref", "{partition}"),
     ],
 )
 def test_what_names_the_partition_needs_a_schedule(source: dict[str, Any], key: str, mark: str) -> None:

@@ -12,6 +12,7 @@ import duckdb
 import fsspec
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import yaml
 
@@ -19,6 +20,7 @@ from anon_pipeline.base.errors import InputError, PolicyError
 from anon_pipeline.base.places import TableUrl
 from anon_pipeline.draft.profile.source_file import read_given
 from tests.cli.projects import Folder
+from tests.iceberg_catalog import NAME, catalog_in
 
 N = 400
 
@@ -56,6 +58,14 @@ def in_duckdb(people: pd.DataFrame, folder: Path) -> dict[str, object]:
     return {"duckdb": {"path": "people.duckdb", "table": "people"}}
 
 
+def in_iceberg(people: pd.DataFrame, folder: Path) -> dict[str, object]:
+    with pytest.MonkeyPatch.context() as patch:
+        catalog = catalog_in(folder, patch)
+    table = pa.Table.from_pandas(people, preserve_index=False)
+    catalog.create_table("shop.people", table.schema).append(table)
+    return {"iceberg": {"catalog": NAME, "table": "shop.people"}}
+
+
 def in_a_sheet(people: pd.DataFrame, folder: Path) -> dict[str, object]:
     with pd.ExcelWriter(folder / "people.xlsx") as book:
         people.iloc[:3].to_excel(book, sheet_name="draft", index=False)
@@ -73,7 +83,7 @@ def in_lines(people: pd.DataFrame, folder: Path) -> dict[str, object]:
     return {"path": "people.jsonl", "format": "jsonl"}
 
 
-KINDS = (in_sqlite, in_a_query, in_duckdb, in_a_sheet, in_partitions, in_lines)
+KINDS = (in_sqlite, in_a_query, in_duckdb, in_iceberg, in_a_sheet, in_partitions, in_lines)
 Making = Callable[[pd.DataFrame, Path], dict[str, object]]
 
 
@@ -88,6 +98,7 @@ def test_a_policy_for_each_kind_of_source_runs_unedited(
     (tmp_path / "pyproject.toml").write_text("", encoding="utf-8")
     (tmp_path / "where.yaml").write_text(yaml.safe_dump({"source": make(people, tmp_path)}), encoding="utf-8")
     monkeypatch.setenv("PLACE", f"sqlite:///{tmp_path / 'people.sqlite'}")
+    monkeypatch.setenv("PYICEBERG_CATALOG__WARE_HOUSE__URI", f"sqlite:///{tmp_path / 'catalog.db'}")
     project = Folder(tmp_path, capsys, monkeypatch)
     drafted = project.call("init", "where.yaml", "--yes", "--to", "policy.yaml")
     assert drafted.code == 0, drafted.err

@@ -104,7 +104,11 @@ RECORDED: list[tuple[Callable[[dict[str, Any]], object], str, bool]] = [
     (lambda d: d["gate"].update(passed=False), "recorded gate", True),
     (lambda d: d["gate"].pop("passed"), "recorded gate", True),
     (lambda d: d["files"].append(d["files"][0]), "files, data_digest, recorded gate, facts", True),
-    (lambda d: d["files"].append({**d["files"][0], "name": "manifest.json"}), "files, file.manifest.json, data_digest, facts", True),
+    (
+        lambda d: d["files"].append({**d["files"][0], "name": "manifest.json"}),
+        "files, file.manifest.json, data_digest, facts",
+        True,
+    ),
 ]
 
 
