@@ -14,6 +14,7 @@ from anon_pipeline.base.places import remote_problem
 from anon_pipeline.catalog.entries import SourceKind
 from anon_pipeline.catalog.plugins import table_of
 from anon_pipeline.catalog.sources import DEFAULT_FORMAT, GENERATORS
+from anon_pipeline.policy.delta import DeltaSource
 from anon_pipeline.policy.fields import LocalPath, Plain, Strict, Whole
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.policy.kind_names import FileFormat, GeneratorName
@@ -168,6 +169,14 @@ _OWN = (
         f"{_READS}.duckdb_files:duckdb_frame",
         partition=(_PARTITION, "$partition"),
         partition_in=("path", "query"),
+    ),
+    SourceKind(
+        "delta",
+        Annotated[DeltaSource | None, LATER],
+        "Delta Lake table.",
+        f"{_READS}.delta_tables:delta_frame",
+        partition=(_PARTITION,),
+        partition_in=("path", "url"),
     ),
     SourceKind(
         "asset",
