@@ -28,7 +28,7 @@ from anon_pipeline.policy import Policy, policy_from
 from anon_pipeline.stages import pipeline
 from tests.contracts_once import prove_contracts_once
 from tests.dagster_memory import keep_dagster_in_memory
-from tests.object_stores import azure_server, google_server
+from tests.object_stores import azure_server, google_server, s3_server_apart
 from tests.postgres import postgres_server
 from tests.quick_disk import read_scripts_once, spare_syncs
 from tests.reviewed_policies import treat_policies_as_reviewed
@@ -308,6 +308,23 @@ def _google_server() -> Iterator[dict[str, str]]:
 def _azure_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     with azure_server(tmp_path_factory.mktemp("azure")) as environment:
         yield environment
+
+
+@pytest.fixture(scope="session")
+def _s3_server_apart() -> Iterator[dict[str, str]]:
+    with s3_server_apart() as environment:
+        yield environment
+
+
+@pytest.fixture
+def s3_apart(_s3_server_apart: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> str:
+    """URL of an empty bucket of an S3 server in another process, as deltalake reaches it."""
+    boto3 = pytest.importorskip("boto3", reason="needs boto3 (with moto)")
+    for name, value in _s3_server_apart.items():
+        monkeypatch.setenv(name, value)
+    name = f"bucket-{uuid.uuid4().hex}"
+    boto3.client("s3").create_bucket(Bucket=name)
+    return f"s3://{name}"
 
 
 @pytest.fixture(params=["s3", "gs", "az"])

@@ -39,7 +39,7 @@ OF_UTILITY = frozenset(name for name in MEASURES if "_" in name)
 NAMES = LIMIT_NAMES.union(*TABLES, LINKAGES, POPULATION_RISKS, OF_UTILITY, (one.name for one in DETECTORS))
 ORDINARY = frozenset(
     (
-        *("entropy", "precision", "path", "url", "asset", "generate"),
+        *("entropy", "precision", "path", "url", "asset", "generate", "delta"),
         *("text", "number", "integer", "date", "boolean", "auto", "exact", "threshold", "rules"),
     )
 )

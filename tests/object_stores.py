@@ -7,6 +7,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -58,6 +59,25 @@ def azure_server(folder: Path) -> Iterator[dict[str, str]]:
             place = f"BlobEndpoint=http://127.0.0.1:{port}/devstoreaccount1"
             account = f"AccountName=devstoreaccount1;AccountKey={_AZURE_KEY}"
             yield {"AZURE_STORAGE_CONNECTION_STRING": f"DefaultEndpointsProtocol=http;{account};{place}"}
+        finally:
+            server.terminate()
+
+
+@contextmanager
+def s3_server_apart() -> Iterator[dict[str, str]]:
+    """Run a server of S3 in a process of its own; yield the environment by which deltalake reaches it.
+
+    That library holds Python's lock while it waits for some answers, so that a thread could give none.
+    """
+    pytest.importorskip("moto.server", reason="needs moto for a server of S3 (extra dev)")
+    port = _free_port()
+    words = [sys.executable, "-m", "moto.server", "--host", "127.0.0.1", "--port", str(port)]
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+        try:
+            _wait_for(port)
+            keys = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
+            place = {"AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}", "AWS_DEFAULT_REGION": "us-east-1"}
+            yield {**keys, **place, "AWS_ALLOW_HTTP": "true"}
         finally:
             server.terminate()
 

@@ -65,6 +65,7 @@ EXCEPTED: dict[str, dict[str, str]] = {
         "publish/deliver/deliver_urls.py": "deliver.url, deliver.url_env, url_env",
         "recode/constraints.py": "k, import L_DIVERSITY, import T_CLOSENESS, == entropy",
         "recode/microaggregation/algorithms.py": "tclose_first",
+        "sources/delta_places.py": "url_env",
         "sources/duckdb_files.py": "duckdb",
         "sources/patients.py": "patients, ssn, email",
         "sources/population.py": "attacks.population",
@@ -75,6 +76,7 @@ EXCEPTED: dict[str, dict[str, str]] = {
     "declares fields of the policy, with rules between them": {
         "policy/attacks.py": "journalist_risk, linking_risk, marketer_risk",
         "policy/deliver.py": "database_env",
+        "policy/delta.py": "url_env",
         "policy/fields.py": "suppress",
         "policy/model.py": "gate.k",
         "policy/recoding.py": "== entropy",

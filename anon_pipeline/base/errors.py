@@ -281,13 +281,15 @@ def withhold_text(message: str, *kinds: type[Exception], encoding: str | None = 
 
     Args:
         message: the rule that was broken.
-        kinds: what a reader raises on bad input.
+        kinds: what a reader raises on bad input; named failures of this package pass.
         encoding: what the text is read as, where options of the policy say so.
     Raises:
         InputError: without cause or context, since Arrow, csv and codecs quote what they could not read.
     """
     try:
         yield
+    except AnonPipelineError:
+        raise
     except kinds as error:
         told = encoding is not None and isinstance(error, UnicodeDecodeError)
         words = encoding_words(str(encoding)) if told else error_words(error)

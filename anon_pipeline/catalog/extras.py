@@ -13,6 +13,7 @@ EXTRAS: Mapping[str, str] = MappingProxyType(
     {
         "adlfs": "az",
         "aiohttp": "http",
+        "deltalake": "delta",
         "duckdb": "duckdb",
         "gcsfs": "gs",
         "openpyxl": "excel",

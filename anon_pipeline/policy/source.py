@@ -14,6 +14,7 @@ from anon_pipeline.base.places import remote_problem
 from anon_pipeline.catalog.entries import SourceKind
 from anon_pipeline.catalog.plugins import table_of
 from anon_pipeline.catalog.sources import DEFAULT_FORMAT, GENERATORS
+from anon_pipeline.policy.delta import DeltaSource
 from anon_pipeline.policy.fields import LocalPath, Plain, Strict, Whole
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.policy.iceberg import IcebergSource
@@ -178,6 +179,14 @@ _OWN = (
         partition=(_PARTITION,),
         partition_in=("table", "ref"),
         version=f"{_READS}.iceberg_tables:iceberg_version",
+    ),
+    SourceKind(
+        "delta",
+        Annotated[DeltaSource | None, LATER],
+        "Delta Lake table.",
+        f"{_READS}.delta_tables:delta_frame",
+        partition=(_PARTITION,),
+        partition_in=("path", "url"),
     ),
     SourceKind(
         "asset",

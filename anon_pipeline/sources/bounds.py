@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.size_bounds import FOOTER_BYTES, Held, file_size, limit_error, open_readable
@@ -129,6 +130,9 @@ def _text_bytes(column: pa.Array | pa.ChunkedArray) -> tuple[int, int]:
         column: (n,) any type; of a dictionary only the texts are looked at, not written out.
     """
     kind = column.type
+    if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
+        lengths = _view_lengths(column)
+        return int(lengths.sum()) + 4 * len(column), int(lengths.max(initial=0))
     if isinstance(column, pa.ChunkedArray):
         sizes = [_text_bytes(chunk) for chunk in column.chunks]
         return sum(size for size, _ in sizes), max((longest for _, longest in sizes), default=0)
@@ -141,6 +145,18 @@ def _text_bytes(column: pa.Array | pa.ChunkedArray) -> tuple[int, int]:
     if not _of_text(kind):
         return column.nbytes, 0
     return column.nbytes, pc.max(pc.binary_length(column)).as_py() or 0
+
+
+def _view_lengths(column: pa.Array) -> NDArray[np.int64]:
+    """Return the bytes of each text of a column of views, (n,); 0: missing.
+
+    The first four bytes of a view are its text's length, which no function of Arrow returns.
+    """
+    views = column.buffers()[1]
+    if views is None or not len(column):
+        return np.zeros(0, np.int64)
+    words = np.frombuffer(views, np.int32).reshape(-1, 4)[column.offset : column.offset + len(column), 0]
+    return np.where(column.is_valid().to_numpy(zero_copy_only=False), words, 0).astype(np.int64)
 
 
 def _of_text(kind: pa.DataType) -> bool:

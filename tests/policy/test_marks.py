@@ -50,6 +50,7 @@ def test_every_path_of_the_policy_says_where_it_must_lie() -> None:
         "CleanColumn.values_file": "hierarchies",
         "Source.path": "sources",
         "DuckdbSource.path": "sources",
+        "DeltaSource.path": "sources",
         "Deidentify.key_file": "sources",
         "Sign.key_file": "sources",
         "PopulationLimits.path": "sources",

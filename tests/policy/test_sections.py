@@ -20,7 +20,7 @@ from anon_pipeline.policy.sections import (
     Schedule,
     SuppressSection,
 )
-from anon_pipeline.policy.source import Source
+from anon_pipeline.policy.source import SOURCES, Source
 
 NAN, INF = float("nan"), float("inf")
 
@@ -64,15 +64,11 @@ NAN, INF = float("nan"), float("inf")
         (LDiversity, {"l": 2, "kind": "recursive"}, "c must be given with kind: recursive"),
         (LDiversity, {"l": 2, "c": 3}, "c must be given with kind: recursive, and only with it"),
         (LDiversity, {"l": 2, "c": 0, "kind": "recursive"}, "greater than 0"),
-        (
-            Source,
-            {},
-            "exactly one of path, url, url_env, sql, duckdb, iceberg, asset, generate must be given",
-        ),
+        (Source, {}, f"exactly one of {', '.join(SOURCES)} must be given"),
         (
             Source,
             {"path": "a", "generate": "patients"},
-            "exactly one of path, url, url_env, sql, duckdb, iceberg, asset, generate must be given",
+            f"exactly one of {', '.join(SOURCES)} must be given",
         ),
         (Source, {"path": ""}, "at least 1 character"),
         (Source, {"generate": "people"}, "'patients'"),

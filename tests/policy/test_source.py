@@ -23,6 +23,7 @@ EACH: dict[str, dict[str, Any]] = {
     "sql": {"sql": {"url_env": "WAREHOUSE_URL", "query": "SELECT 1"}},
     "duckdb": {"duckdb": {"path": "people.duckdb", "table": "people"}},
     "iceberg": {"iceberg": {"catalog": "warehouse", "table": "shop.people"}},
+    "delta": {"delta": {"path": "people", "version": 12}},
     "asset": {"asset": ["warehouse", "customers"]},
     "generate": {"generate": "patients"},
 }
@@ -51,6 +52,7 @@ TRAITS = {
     "sql": set(),
     "duckdb": set(),
     "iceberg": set(),
+    "delta": set(),
     "asset": {"upstream"},
     "generate": {"generated"},
 }
@@ -81,8 +83,8 @@ def test_a_policy_of_a_frame_in_memory_names_no_path() -> None:
 def test_the_schema_has_each_kind_with_its_words() -> None:
     schema = Policy.model_json_schema()["$defs"]["Source"]
     assert schema["description"] == (
-        "Where the personal data comes from: "
-        "one of path, url, url_env, sql, duckdb, iceberg, asset and generate."
+        "Where the personal data comes from: one of path, url, url_env, sql, duckdb, iceberg, delta, asset "
+        "and generate."
     )
     for name, kind in SOURCES.items():
         assert schema["properties"][name]["description"] == kind.description
@@ -90,10 +92,7 @@ def test_the_schema_has_each_kind_with_its_words() -> None:
 
 def test_one_kind_and_no_more() -> None:
     for source in ({}, {**EACH["path"], **EACH["url"]}, {**EACH["sql"], **EACH["asset"]}):
-        assert (
-            "exactly one of path, url, url_env, sql, duckdb, iceberg, asset, generate must be given"
-            in refused(source)
-        )
+        assert f"exactly one of {', '.join(SOURCES)} must be given" in refused(source)
 
 
 def test_of_a_database_a_table_or_a_query() -> None:
@@ -135,6 +134,7 @@ def test_only_paths_are_paths() -> None:
     assert {kind: where - kinds for kind, where in own.items() if where - kinds} == {
         "path": {"source.path"},
         "duckdb": {"source.duckdb.path"},
+        "delta": {"source.delta.path"},
     }
 
 
@@ -179,6 +179,8 @@ def test_a_url_where_a_variable_belongs_is_not_repeated() -> None:
         ({"duckdb": {"path": "{partition}", "table": "a"}}, "duckdb.path", "{partition}"),
         ({"iceberg": {"catalog": "a", "table": "b.{partition}"}}, "iceberg.table", "{partition}"),
         ({"iceberg": {"catalog": "a", "table": "b.c", "ref": "{partition}"}}, "iceberg.ref", "{partition}"),
+        ({"delta": {"path": "{partition}"}}, "delta.path", "{partition}"),
+        ({"delta": {"url": "s3://b/{partition}"}}, "delta.url", "{partition}"),
     ],
 )
 def test_what_names_the_partition_needs_a_schedule(source: dict[str, Any], key: str, mark: str) -> None:

@@ -15,7 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.size_bounds import Held
 from anon_pipeline.policy.files import Limits, SourceOptions
+from anon_pipeline.sources.bounds import refuse_long_texts
 from anon_pipeline.sources.files import read_csv
 from anon_pipeline.sources.parquet import read_parquet
 
@@ -267,3 +269,17 @@ def test_a_packed_file_is_not_unpacked(tmp_path: Path, encoding: str, ending: st
     )
     assert run.returncode == 0, run.stderr
     assert int(run.stdout) < 2**19
+
+
+def test_texts_that_are_views_are_measured_like_others() -> None:
+    texts = ["", "short", None, "ä" * 40, "x" * 100]
+    for kind in (pa.string_view(), pa.binary_view()):
+        column = pa.array([one if one is None else one.encode() for one in texts], pa.binary_view()).cast(
+            kind
+        )
+        batch = pa.RecordBatch.from_arrays([column], ["a"])
+        assert refuse_long_texts(Held("t", b""), batch, Limits(cell_bytes=100)) == 5 + 80 + 100 + 4 * 5
+        assert refuse_long_texts(Held("t", b""), batch.slice(1, 2), Limits(cell_bytes=5)) == 5 + 4 * 2
+        with pytest.raises(InputError, match=r"^t, column 1: must keep the limit cell_bytes \(99\)"):
+            refuse_long_texts(Held("t", b""), batch, Limits(cell_bytes=99))
+        assert refuse_long_texts(Held("t", b""), batch.slice(5), Limits()) == 0

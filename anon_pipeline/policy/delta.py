@@ -1,0 +1,53 @@
+"""Where a Delta Lake table lies: a table that is read."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, model_validator
+
+from anon_pipeline.base.places import remote_problem
+from anon_pipeline.policy.fields import LocalPath, Plain, Strict, Whole
+from anon_pipeline.policy.marks import LATER, TEXT, Below
+
+STORES = ("s3", "gs", "az", "abfs", "abfss")
+"""Kinds of URLs at which Delta Lake tables may be."""
+_VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]*$"
+
+
+def _store(url: str) -> str:
+    problem = remote_problem(url, kinds=STORES)
+    if problem:
+        raise ValueError(problem)
+    return url
+
+
+_StoreUrl = Annotated[Plain, AfterValidator(_store)]
+_PLACES = ("path", "url", "url_env")
+
+
+class _AtOnePlace(Strict):
+    """A table at a place that one of three keys names."""
+
+    @model_validator(mode="after")
+    def _one(self) -> _AtOnePlace:
+        if sum(getattr(self, name) is not None for name in _PLACES) != 1:
+            raise ValueError(f"exactly one of {', '.join(_PLACES)} must be given")
+        return self
+
+
+class DeltaSource(_AtOnePlace):
+    """A version of a Delta Lake table."""
+
+    path: Annotated[LocalPath | None, Below("sources"), LATER] = Field(
+        None, description="Folder of the table, relative to the folder of sources; may hold {partition}."
+    )
+    url: Annotated[_StoreUrl | None, TEXT, LATER] = Field(
+        None, description="Table in an object store, without credentials; may hold {partition}."
+    )
+    url_env: Annotated[str | None, TEXT, LATER] = Field(
+        None, pattern=_VARIABLE, description="Name of an environment variable that holds such a URL."
+    )
+    version: Annotated[Whole | None, LATER] = Field(
+        None, ge=0, description="Version of the table; default: the newest."
+    )
