@@ -30,6 +30,7 @@ DESTINATIONS: Mapping[str, DestinationKind] = MappingProxyType(
             DestinationKind("url", "anon_pipeline.publish.deliver.deliver_urls:at_url"),
             DestinationKind("url_env", "anon_pipeline.publish.deliver.deliver_urls:at_url_env"),
             DestinationKind("database_env", "anon_pipeline.publish.deliver.deliver_database:at_database_env"),
+            DestinationKind("delta", "anon_pipeline.publish.deliver.deliver_delta:at_delta"),
         )
     }
 )

@@ -29,7 +29,9 @@ def block(language: str) -> str:
 def test_its_policies_are_policies(small_policy: Callable[..., Policy]) -> None:
     lines = [line for line in block("yaml").splitlines() if line]
     kinds = [small_policy(**yaml.safe_load(line)).publish.deliver for line in lines]
-    assert [one and one.kind for one in kinds] == ["url", "url_env", "database_env", "database_env"]
+    assert [one and one.kind for one in kinds] == [
+        *("url", "url_env", "database_env", "database_env", "delta", "delta")
+    ]
 
 
 def test_its_asset_reads_what_is_released_after_published(

@@ -17,6 +17,9 @@ GOOD: list[dict[str, Any]] = [
     {"url_env": "PLACE"},
     {"database_env": "SHOP_URL", "table": "visits"},
     {"database_env": "SHOP_URL", "table": ["public", "visits"]},
+    {"delta": {"url": "s3://bucket/visits"}},
+    {"delta": {"url_env": "PLACE"}},
+    {"delta": {"path": "lake/visits"}},
 ]
 
 
@@ -30,7 +33,12 @@ def test_a_destination_decides_no_private_table_and_is_not_public(
     assert policy.digest != without.digest
     assert binding_fields(policy) == binding_fields(without)
     assert public_fields(policy) == public_fields(without)
-    assert list(named_paths(policy)) == list(named_paths(without))
+    found = [one for one in named_paths(policy) if not one.where.startswith("publish.deliver")]
+    assert found == list(named_paths(without))
+    (own,) = [one for one in named_paths(policy) if one not in found] or [None]
+    assert (own and (own.where, own.folder)) == (
+        ("publish.deliver.delta.path", "releases") if "path" in str(deliver) else None
+    )
 
 
 def test_without_one_the_document_is_what_it_was(small_policy: Small) -> None:
@@ -47,7 +55,7 @@ def test_kinds_that_are_not_given_are_in_no_digest(small_policy: Small) -> None:
 @pytest.mark.parametrize(
     ("deliver", "said"),
     [
-        ({}, "exactly one of url, url_env, database_env"),
+        ({}, "exactly one of url, url_env, database_env, delta"),
         ({"url": "s3://b/p", "url_env": "PLACE"}, "exactly one of"),
         ({"url": "s3://key:CANARY@b/p"}, "must not hold credentials"),
         ({"url": "s3://b/p?token=CANARY"}, "must not hold credentials"),
@@ -55,6 +63,11 @@ def test_kinds_that_are_not_given_are_in_no_digest(small_policy: Small) -> None:
         ({"url": "file:///CANARY"}, "must be a URL that begins with s3://"),
         ({"url": "out"}, "must be a URL that begins with s3://"),
         ({"url_env": "s3://CANARY"}, "url_env"),
+        ({"delta": {}}, "exactly one of path, url, url_env must be given"),
+        ({"delta": {"url": "s3://key:CANARY@b/p"}}, "must not hold credentials"),
+        ({"delta": {"path": "s3://CANARY/p"}}, "must be a local path"),
+        ({"url": "s3://b/p", "delta": {"path": "a"}}, "exactly one of"),
+        ({"delta": {"path": "a"}, "table": "visits"}, "table must be given with database_env"),
         ({"database_env": "SHOP_URL"}, "table must be given with database_env"),
         ({"url": "s3://b/p", "table": "visits"}, "table must be given with database_env"),
         ({"database_env": "SHOP_URL", "table": []}, "table must be a name"),
