@@ -62,6 +62,7 @@ EXCEPTED: dict[str, dict[str, str]] = {
         "evidence/linkage.py": "attacks.linkage, probabilistic",
         "publish/deliver/deliver_database.py": "database_env, deliver.database_env",
         "publish/deliver/deliver_iceberg.py": "deliver.iceberg",
+        "publish/deliver/deliver_delta.py": "deliver.delta",
         "publish/deliver/deliver_urls.py": "deliver.url, deliver.url_env, url_env",
         "recode/constraints.py": "k, import L_DIVERSITY, import T_CLOSENESS, == entropy",
         "recode/microaggregation/algorithms.py": "tclose_first",

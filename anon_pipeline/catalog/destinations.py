@@ -31,6 +31,7 @@ DESTINATIONS: Mapping[str, DestinationKind] = MappingProxyType(
             DestinationKind("url_env", "anon_pipeline.publish.deliver.deliver_urls:at_url_env"),
             DestinationKind("database_env", "anon_pipeline.publish.deliver.deliver_database:at_database_env"),
             DestinationKind("iceberg", "anon_pipeline.publish.deliver.deliver_iceberg:at_iceberg"),
+            DestinationKind("delta", "anon_pipeline.publish.deliver.deliver_delta:at_delta"),
         )
     }
 )

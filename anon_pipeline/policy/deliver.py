@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from anon_pipeline.base.places import OBJECT_STORES, remote_problem
 from anon_pipeline.catalog.destinations import DESTINATIONS
+from anon_pipeline.policy.delta import DeltaDestination
 from anon_pipeline.policy.fields import Plain, Strict
 from anon_pipeline.policy.iceberg import IcebergDestination
 from anon_pipeline.policy.marks import AFTER, LATER, TEXT
@@ -27,7 +28,7 @@ def _object_store(url: str) -> str:
 
 
 class Deliver(Strict):
-    """Where a published release is copied to: one of url, url_env, database_env and iceberg."""
+    """Where a published release is copied to: one of url, url_env, database_env, iceberg and delta."""
 
     url: Annotated[Annotated[Plain, AfterValidator(_object_store)] | None, TEXT, AFTER, LATER] = Field(
         None, description="Place of the release in an object store, without credentials: s3://bucket/prefix."
@@ -44,6 +45,9 @@ class Deliver(Strict):
     table: Annotated[Plain | tuple[Plain, ...] | None, TEXT, AFTER, LATER] = Field(
         None,
         description="With database_env: name of the table; a list for one in a schema: [public, visits].",
+    )
+    delta: Annotated[DeltaDestination | None, AFTER, LATER] = Field(
+        None, description="Delta Lake table that holds the newest release."
     )
 
     iceberg: Annotated[IcebergDestination | None, AFTER, LATER] = Field(

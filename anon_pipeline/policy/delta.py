@@ -1,4 +1,4 @@
-"""Where a Delta Lake table lies: a table that is read."""
+"""Where a Delta Lake table lies: a table that is read, and one that a release is delivered to."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from anon_pipeline.base.places import remote_problem
 from anon_pipeline.policy.fields import LocalPath, Plain, Strict, Whole
-from anon_pipeline.policy.marks import LATER, TEXT, Below
+from anon_pipeline.policy.marks import AFTER, LATER, TEXT, Below
 
 STORES = ("s3", "gs", "az", "abfs", "abfss")
 """Kinds of URLs at which Delta Lake tables may be."""
@@ -50,4 +50,18 @@ class DeltaSource(_AtOnePlace):
     )
     version: Annotated[Whole | None, LATER] = Field(
         None, ge=0, description="Version of the table; default: the newest."
+    )
+
+
+class DeltaDestination(_AtOnePlace):
+    """A Delta Lake table that holds one release."""
+
+    path: Annotated[LocalPath | None, Below("releases"), AFTER, LATER] = Field(
+        None, description="Folder of the table, relative to the folder of releases."
+    )
+    url: Annotated[_StoreUrl | None, TEXT, AFTER, LATER] = Field(
+        None, description="Table in an object store, without credentials: s3://bucket/visits."
+    )
+    url_env: Annotated[str | None, TEXT, AFTER, LATER] = Field(
+        None, pattern=_VARIABLE, description="Name of an environment variable that holds such a URL."
     )

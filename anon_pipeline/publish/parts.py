@@ -1,7 +1,8 @@
 """A released table as several data files, and the one table that they are.
 
 Belongs here: where a table is cut, and how its files are joined again. Does not belong here: the formats
-(`file_formats`), reading from a folder (`release_files`). Decision: docs/adr/0081-a-release-in-several-files.md.
+(`file_formats`), reading from a folder (`release_files`).
+Decision: docs/adr/0081-a-release-in-several-files.md.
 """
 
 from __future__ import annotations

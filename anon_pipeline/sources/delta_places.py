@@ -62,7 +62,7 @@ class DeltaPlace:
         said = f"must be {which} that the package {_LIBRARY} can read"
         with withhold_text(f"{self.key}: {said}", Exception):
             try:
-                return library.DeltaTable(self.uri, version=version, storage_options=self._options())
+                return library.DeltaTable(self.uri, version=version, storage_options=self.options)
             except library.exceptions.TableNotFoundError:
                 return None
             except library.exceptions.DeltaError as error:
@@ -79,9 +79,11 @@ class DeltaPlace:
         import_extra(_LIBRARY)
         handler = import_module(f"{_LIBRARY}.fs").DeltaStorageHandler
         with withhold_text(f"{self.key}: must be a place that can be reached", Exception):
-            return pafs.PyFileSystem(handler(self.uri, self._options()))
+            return pafs.PyFileSystem(handler(self.uri, self.options))
 
-    def _options(self) -> dict[str, str] | None:
+    @property
+    def options(self) -> dict[str, str] | None:
+        """How the library reaches an object store; credentials are in the environment."""
         return dict(_OPTIONS) if self.folder is None else None
 
 

@@ -30,11 +30,7 @@ def test_its_policies_are_policies(small_policy: Callable[..., Policy]) -> None:
     lines = [line for line in block("yaml").splitlines() if line]
     kinds = [small_policy(**yaml.safe_load(line)).publish.deliver for line in lines]
     assert [one and one.kind for one in kinds] == [
-        "url",
-        "url_env",
-        "database_env",
-        "database_env",
-        "iceberg",
+        *("url", "url_env", "database_env", "database_env", "iceberg", "delta", "delta"),
     ]
 
 

@@ -18,6 +18,9 @@ GOOD: list[dict[str, Any]] = [
     {"database_env": "SHOP_URL", "table": "visits"},
     {"database_env": "SHOP_URL", "table": ["public", "visits"]},
     {"iceberg": {"catalog": "lake", "table": "shop.visits"}},
+    {"delta": {"url": "s3://bucket/visits"}},
+    {"delta": {"url_env": "PLACE"}},
+    {"delta": {"path": "lake/visits"}},
 ]
 
 
@@ -31,7 +34,12 @@ def test_a_destination_decides_no_private_table_and_is_not_public(
     assert policy.digest != without.digest
     assert binding_fields(policy) == binding_fields(without)
     assert public_fields(policy) == public_fields(without)
-    assert list(named_paths(policy)) == list(named_paths(without))
+    found = [one for one in named_paths(policy) if not one.where.startswith("publish.deliver")]
+    assert found == list(named_paths(without))
+    (own,) = [one for one in named_paths(policy) if one not in found] or [None]
+    assert (own and (own.where, own.folder)) == (
+        ("publish.deliver.delta.path", "releases") if "path" in str(deliver) else None
+    )
 
 
 def test_without_one_the_document_is_what_it_was(small_policy: Small) -> None:
@@ -48,7 +56,7 @@ def test_kinds_that_are_not_given_are_in_no_digest(small_policy: Small) -> None:
 @pytest.mark.parametrize(
     ("deliver", "said"),
     [
-        ({}, "exactly one of url, url_env, database_env, iceberg"),
+        ({}, "exactly one of url, url_env, database_env, iceberg, delta"),
         ({"url": "s3://b/p", "url_env": "PLACE"}, "exactly one of"),
         ({"url": "s3://key:CANARY@b/p"}, "must not hold credentials"),
         ({"url": "s3://b/p?token=CANARY"}, "must not hold credentials"),
@@ -59,6 +67,11 @@ def test_kinds_that_are_not_given_are_in_no_digest(small_policy: Small) -> None:
         ({"iceberg": {"catalog": "https://me:CANARY@lake", "table": "shop.visits"}}, "iceberg.catalog"),
         ({"iceberg": {"catalog": "lake", "table": "visits"}}, "iceberg.table: must be the name of a table"),
         ({"iceberg": GOOD[4]["iceberg"], "table": "visits"}, "table must be given with database_env"),
+        ({"delta": {}}, "exactly one of path, url, url_env must be given"),
+        ({"delta": {"url": "s3://key:CANARY@b/p"}}, "must not hold credentials"),
+        ({"delta": {"path": "s3://CANARY/p"}}, "must be a local path"),
+        ({"url": "s3://b/p", "delta": {"path": "a"}}, "exactly one of"),
+        ({"delta": {"path": "a"}, "table": "visits"}, "table must be given with database_env"),
         ({"database_env": "SHOP_URL"}, "table must be given with database_env"),
         ({"url": "s3://b/p", "table": "visits"}, "table must be given with database_env"),
         ({"database_env": "SHOP_URL", "table": []}, "table must be a name"),

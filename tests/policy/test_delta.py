@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from anon_pipeline.policy.delta import STORES, DeltaSource
+from anon_pipeline.policy.delta import STORES, DeltaDestination, DeltaSource
 
 CANARY = "Quillfeather-4711"
 
 
 @pytest.mark.parametrize("url", [f"{kind}://bucket/people" for kind in STORES])
 def test_tables_in_object_stores(url: str) -> None:
-    assert DeltaSource(url=url).url == url
+    assert DeltaSource(url=url).url == DeltaDestination(url=url).url == url
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,6 @@ def test_what_is_refused_is_not_repeated(named: dict[str, Any], said: str) -> No
         DeltaSource.model_validate(named)
     assert said in str(caught.value)
     assert CANARY not in str(caught.value)
+    if "version" not in named:
+        with pytest.raises(ValidationError, match=said):
+            DeltaDestination.model_validate(named)

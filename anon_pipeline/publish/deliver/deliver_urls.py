@@ -51,7 +51,7 @@ def _open_store(
 ) -> ObjectStore:
     place = url.rstrip("/")
     for name, private in (("the vault", locations.remote_vault), ("the source", source_url(policy))):
-        if private is not None and _overlap(place, private):
+        if private is not None and overlap(place, private):
             raise InputError(
                 f"{key}: must be a place of the release alone, got one that holds or is in {name}"
             )
@@ -60,7 +60,7 @@ def _open_store(
     return ObjectStore(Place.at(place, key), policy.name)
 
 
-def _overlap(one: str, other: str) -> bool:
+def overlap(one: str, other: str) -> bool:
     """Tell whether one place is the other or lies within it, whatever login or options the URLs have."""
     one, other = (f"{_bare(url).rstrip('/')}/" for url in (one, other))
     return one.startswith(other) or other.startswith(one)

@@ -46,7 +46,7 @@ def sql_columns(frame: pd.DataFrame) -> list[sa.Column[Any]]:
     """
     import sqlalchemy as sa  # noqa: PLC0415
 
-    schema = _arrow(frame).schema
+    schema = plain_table(frame).schema
     return [
         sa.Column(field.name, _type(field.type, place), key=f"c{place}")
         for place, field in enumerate(schema, start=1)
@@ -55,11 +55,11 @@ def sql_columns(frame: pd.DataFrame) -> list[sa.Column[Any]]:
 
 def sql_rows(frame: pd.DataFrame) -> Rows:
     """Return the records of a table."""
-    table = _arrow(frame)
+    table = plain_table(frame)
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
-def _arrow(frame: pd.DataFrame) -> pa.Table:
+def plain_table(frame: pd.DataFrame) -> pa.Table:
     """Return a table without categories, its times in microseconds, as databases have them.
 
     Raises:
