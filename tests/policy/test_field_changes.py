@@ -20,6 +20,7 @@ UNPROTECTING = {
     *("Anonymize.gamma", "Anonymize.loss", "Anonymize.most_nodes", "Anonymize.prefer", "Anonymize.target"),
     *("Anonymize.weights", "KnownColumns.columns", "Perturb.missing", "Perturb.unit"),
     *("PerturbCategories.missing", "Policy.responsible", "PopulationLimits.limits", "Publish.format"),
+    "Publish.records_per_file",
     *("Publish.wait", "Responsible.contact", "Responsible.legal_basis", "Responsible.owner"),
     *("Responsible.purpose", "Sensitive.missing", "Source.limits"),
     *("Policy.reviewed", "Reviewed.digest", "Reviewed.when", "Reviewed.who"),
