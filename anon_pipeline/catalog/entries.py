@@ -205,8 +205,8 @@ class SourceKind:
     partition: texts in it that stand for the partition; none: a partition changes nothing there.
     partition_in: fields of the section in which they may stand; none: what stands at the key is a text.
     watched: whether that text is a path below the folder of sources, which can be looked at at any time.
-    version: place of the function from what stands there to an identifier of the version of the records,
-        which is asked every minute; None: nothing can be asked.
+    version: place of the function from what stands there, and the folder of sources, to an identifier of the
+        version of the records, which is asked every minute; None: nothing can be asked.
     remote: what that text is: a ``url`` of object stores or the web, or the environment ``variable`` that
         holds one; None: neither.
     upstream: whether it is the key of an asset of Dagster, which Dagster alone can read.

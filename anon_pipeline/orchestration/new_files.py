@@ -9,6 +9,7 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,8 @@ def build_sensor(
         if source.kind.version is None:
             found = _changes(folders.sources, place, keys)
         else:
-            found = _versions(import_entry(source.kind.version), place, keys[-_LATEST:])
+            version = partial(import_entry(source.kind.version), folder=folders.sources)
+            found = _versions(version, place, keys[-_LATEST:])
         new = {key: changed for key, changed in found.items() if known.get(key) != changed}
         if not new:
             return dg.SkipReason("no source is new" if found else "no source is there, or can be looked at")

@@ -187,6 +187,7 @@ _OWN = (
         f"{_READS}.delta_tables:delta_frame",
         partition=(_PARTITION,),
         partition_in=("path", "url"),
+        version=f"{_READS}.delta_tables:delta_version",
     ),
     SourceKind(
         "asset",

@@ -51,6 +51,21 @@ def delta_frame(policy: Policy, folder: Path, partition: str | None) -> pd.DataF
         return frame_of(records)
 
 
+def delta_version(wanted: DeltaSource, folder: Path) -> str:
+    """Return the version of the table that would be read now, which tells it from others.
+
+    Args:
+        folder: of sources.
+    Raises:
+        InputError: no table is there, or not that version of it, or the library cannot read it.
+    """
+    place = source_place(wanted, _WHERE, folder, None)
+    table = place.open(wanted.version)
+    if table is None:
+        raise InputError(f"{place.key}: there must be a Delta Lake table, got none")
+    return str(table.version())
+
+
 def table_of(table: Any, key: str, limits: Limits) -> pa.Table:
     """Return the records of an opened table, within limits; their order has no meaning.
 

@@ -47,9 +47,11 @@ def iceberg_frame(policy: Policy, folder: Path, partition: str | None) -> pd.Dat
             return frame_of(_read_scan(table, _scan_of(table, wanted, partition), policy.source.limits))
 
 
-def iceberg_version(wanted: IcebergSource) -> str:
+def iceberg_version(wanted: IcebergSource, folder: Path) -> str:
     """Return the snapshot that would be read now, which tells one version of the table from another.
 
+    Args:
+        folder: of sources, which a catalog does not need.
     Raises:
         InputError: see `iceberg_frame`.
     """

@@ -83,9 +83,11 @@ def remote_file(policy: Policy) -> Held | None:
     return None if place.is_folder() else place.file(policy.source.limits)
 
 
-def url_version(url: str) -> str:
+def url_version(url: str, folder: Path) -> str:
     """Return an identifier of the version of what is at ``source.url`` , see `Place.version`.
 
+    Args:
+        folder: of sources, which a URL does not need.
     Raises:
         InputError: no package can use the URL, or nothing is there that can be read.
     """

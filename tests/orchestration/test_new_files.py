@@ -13,6 +13,7 @@ import fsspec
 import pandas as pd
 import pyarrow as pa
 import pytest
+from deltalake import write_deltalake
 
 from anon_pipeline.orchestration.resources import FOLDERS
 from tests.iceberg_catalog import NAME, catalog_in
@@ -120,6 +121,22 @@ def test_a_table_with_snapshots_is_asked_for_once_a_snapshot(
     table.append(people)
     assert len(look(made, cursor)[0]) == 1
     named = project(schedule=WEEKLY, source={"path": None, "iceberg": {**place, "ref": "{partition}"}})
+    assert not list(named.definitions.sensors or [])
+
+
+def test_a_new_version_of_a_delta_lake_table_is_a_new_source(project: Make) -> None:
+    made = project(source={"path": None, "delta": {"path": "lake"}})
+    assert look(made, None)[0] == []  # there is no table
+    people = pa.Table.from_pandas(pd.read_csv(made.folder / "people.csv"), preserve_index=False)
+    write_deltalake(str(made.folder / "lake"), people)
+    (asked,), cursor = look(made, None)
+    assert asked[1] == "@0"
+    assert look(made, cursor)[0] == []
+    write_deltalake(str(made.folder / "lake"), people, mode="append")
+    assert [key for _, key in look(made, cursor)[0]] == ["@1"]
+    pinned = project(source={"path": None, "delta": {"path": "lake", "version": 0}})
+    assert look(pinned, cursor)[0] == []
+    named = project(schedule=WEEKLY, source={"path": None, "delta": {"path": "{partition}"}})
     assert not list(named.definitions.sensors or [])
 
 
