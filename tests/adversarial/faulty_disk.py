@@ -21,7 +21,7 @@ from pathlib import Path
 from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.disk import Disk, use_disk
 from anon_pipeline.publish import lock
-from anon_pipeline.publish.file_formats import from_bytes
+from anon_pipeline.publish.file_formats import from_files
 from anon_pipeline.publish.manifest.manifest import MANIFEST
 from anon_pipeline.publish.writer import read_manifest
 from tests.forked import killed
@@ -103,17 +103,17 @@ def seen_by_reader(folder: Path) -> str | None:
     document = read_manifest(folder)
     if document is None:
         return None
-    (item,) = document["files"]
-    data = (folder / item["name"]).read_bytes()
-    assert hashlib.sha256(data).hexdigest() == item["sha256"], "another file than the manifest names"
+    files = [(folder / item["name"]).read_bytes() for item in document["files"]]
+    for item, data in zip(document["files"], files, strict=True):
+        assert hashlib.sha256(data).hexdigest() == item["sha256"], "another file than the manifest names"
     page, html = document["report"], (folder / document["report"]["name"]).read_bytes()
     assert hashlib.sha256(html).hexdigest() == page["sha256"], "another report than the manifest names"
     assert document["data_digest"].encode() in html, "a report of another release"
     beside = document["policy"]
     policy = (folder / beside["name"]).read_bytes()
     assert hashlib.sha256(policy).hexdigest() == beside["sha256"], "another policy than the manifest names"
-    frame = from_bytes(data, "parquet")
-    assert len(frame) == item["records"], "not all records"
+    frame = from_files(files, "parquet")
+    assert len(frame) == sum(item["records"] for item in document["files"]), "not all records"
     digest = digest_frame(frame)
     assert digest == document["data_digest"], "another content than the manifest names"
     return digest
@@ -126,13 +126,13 @@ def debris(folder: Path) -> list[str]:
     kept = {MANIFEST, *(item["name"] for item in document["files"]), *beside}
     others = sorted(path.name for path in folder.iterdir() if path.name not in kept)
     hidden = [name for name in others if name.startswith(".")]
-    kinds = (".html", ".json", ".parquet")
-    former = {next(name for name in others if name.endswith(kind)) for kind in kinds if _has(others, kind)}
+    kinds = {".html": 1, ".json": 1, ".parquet": len(document["files"])}
+    former = {name for kind, many in kinds.items() for name in _ending(others, kind)[:many]}
     return hidden or sorted({*others} - former)  # the files of the release before stay for slow readers
 
 
-def _has(names: Iterable[str], kind: str) -> bool:
-    return any(name.endswith(kind) for name in names)
+def _ending(names: Iterable[str], kind: str) -> list[str]:
+    return [name for name in names if name.endswith(kind)]
 
 
 def full_disk(point: int) -> Disk:

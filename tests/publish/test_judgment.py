@@ -13,7 +13,7 @@ from anon_pipeline.encode.codes import RECORD
 from anon_pipeline.gate import GateReport, Status, Verdict
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy import Policy
-from anon_pipeline.publish.file_formats import from_bytes
+from anon_pipeline.publish.file_formats import from_bytes, from_files
 from anon_pipeline.publish.judgment import judge, refuse_unless_passed
 from anon_pipeline.stages.pipeline import run
 from anon_pipeline.stages.private import Chain, Means
@@ -41,11 +41,11 @@ def test_what_is_judged_is_what_the_bytes_hold(small_policy: Small, chain: Chain
 def test_a_changed_cell_is_found_by_the_digest_and_without_it_by_the_gate(
     small_policy: Small, chain: Chain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(data: bytes, form: str, **how: object) -> pd.DataFrame:
-        return from_bytes(data, form, **how).assign(city="Cork")  # type: ignore[arg-type]
+    def broken(files: list[bytes], form: str, **how: object) -> pd.DataFrame:
+        return from_files(files, form, **how).assign(city="Cork")  # type: ignore[arg-type]
 
     asked = (chain.suppressed, chain.k_anonymized.frame, small_policy())
-    monkeypatch.setattr("anon_pipeline.publish.judgment.from_bytes", broken)
+    monkeypatch.setattr("anon_pipeline.publish.judgment.from_files", broken)
     with pytest.raises(PublishError, match="does not read back as it was written"):
         judge(*asked, hierarchies=Path())
     monkeypatch.setattr("anon_pipeline.publish.judgment.digest_frame", lambda frame: "equal")
