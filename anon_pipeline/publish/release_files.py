@@ -157,7 +157,8 @@ def read_data_files(folder: Path, document: Mapping[str, Any], limits: Limits) -
     if any(wrong):
         return Read(document, None, tuple(wrong))
     try:
-        return Read(document, join_files(held, limits), tuple(wrong))
+        records = [item["records"] for item in document["files"]]
+        return Read(document, join_files(held, records, limits), tuple(wrong))
     except InputError as error:
         return Read(document, None, (str(error), *wrong[1:]))
 

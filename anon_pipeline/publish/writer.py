@@ -182,6 +182,10 @@ def _point_to(folder: Path, document: Mapping[str, Any]) -> None:
         OSError: it failed before.
     """
     data = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False).encode()
+    if len(data) > MANIFEST_BYTES:
+        raise PublishError(
+            "publish.records_per_file: the manifest would be too large to be read. Set it higher."
+        )
     try:
         replace_file(folder / MANIFEST, data, mode=0o644, what="manifest")
     except OSError as error:

@@ -160,21 +160,37 @@ def _vectors(files: Any, version: int, key: str) -> Iterator[Mapping[str, Any]]:
         if found is None or int(found[1]) > version:
             continue
         with files.open_input_file(info.path) as file:
-            yield from _of_commit(file.readall()) if commit else _of_checkpoint(file)
+            yield from _of_commit(file.readall()) if commit else _of_checkpoint(file, key)
 
 
 def _of_commit(data: bytes) -> Iterator[Mapping[str, Any]]:
-    for line in data.splitlines():
-        if b"deletionVector" in line:
-            added = json.loads(line).get("add") or {}
-            yield from [added["deletionVector"]] if added.get("deletionVector") else []
+    for line in filter(bytes.strip, data.split(b"\n")):
+        added = json.loads(line, object_pairs_hook=_unique).get("add") or {}
+        yield from [added["deletionVector"]] if added.get("deletionVector") else []
 
 
-def _of_checkpoint(file: Any) -> Iterator[Mapping[str, Any]]:
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse a key given twice: the library could read the other one.
+
+    Raises:
+        ValueError: a key is.
+    """
+    if len(dict(pairs)) != len(pairs):
+        raise ValueError("keys must be unique")
+    return dict(pairs)
+
+
+def _of_checkpoint(file: Any, key: str) -> Iterator[Mapping[str, Any]]:
     names = ("storageType", "pathOrInlineDv")
     parquet = pq.ParquetFile(file)
+    there = {parquet.schema.column(place).path for place in range(len(parquet.schema))}
+    further = [path for path in there if path.partition(".")[0] == "sidecar"]  # files with more adds
+    if further and any(
+        batch.column(0).null_count < len(batch) for batch in parquet.iter_batches(columns=further)
+    ):
+        refuse_features(frozenset({"v2Checkpoint"}), key)
     wanted = [f"add.deletionVector.{name}" for name in names]
-    if not {*wanted} <= {parquet.schema.column(place).path for place in range(len(parquet.schema))}:
+    if not {*wanted} <= there:
         return
     for batch in parquet.iter_batches(columns=wanted):
         for added in batch.column("add").to_pylist():

@@ -19,8 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_pipeline.base.digest import digest_frame
-from anon_pipeline.base.errors import InputError
-from anon_pipeline.base.size_bounds import Held
+from anon_pipeline.base.errors import InputError, PublishError
+from anon_pipeline.base.size_bounds import MANIFEST_BYTES, Held
 from anon_pipeline.cli import cli
 from anon_pipeline.gate import Status
 from anon_pipeline.perturb.entropy import seeded_entropy
@@ -31,11 +31,13 @@ from anon_pipeline.publish import Published
 from anon_pipeline.publish.deliver.delivery import deliver_release
 from anon_pipeline.publish.file_formats import from_files, to_files
 from anon_pipeline.publish.judgment import judge
-from anon_pipeline.publish.parts import cut_table, expected_records, join_files
+from anon_pipeline.publish.parts import MOST_FILES, cut_table, expected_records, join_files, most_files
 from anon_pipeline.publish.release_files import named_table
 from anon_pipeline.publish.verify.verify import Against, verified_table, verify_in_detail, verify_release
+from anon_pipeline.publish.writer import write_release
 from anon_pipeline.stages import pipeline
 from anon_pipeline.stages.private import Means
+from tests.adversarial import faults
 from tests.conftest import SMALL, merged
 from tests.publish.delivered import publish_in
 
@@ -75,7 +77,7 @@ def test_types_are_those_of_the_whole_table(form: str) -> None:
     assert len(files) == 2
     assert digest_frame(from_files(files, form, like=frame)) == digest_frame(frame)
     (whole,) = to_files(frame, form)
-    joined = join_files([Held(f"a.{form}", data) for data in files], Limits())
+    joined = join_files([Held(f"a.{form}", data) for data in files], [2, 2], Limits())
     assert digest_frame(from_files([joined.data], form, like=frame)) == digest_frame(frame)
     assert form == "parquet" or joined.data == whole
 
@@ -138,6 +140,8 @@ FORGED: dict[str, Callable[[list[Any]], Any]] = {
         {**files[1], "records": EACH + 1},
         files[2],
     ],
+    "a count that no list can hold": lambda files: [*files[:2], {**files[2], "records": 10**13}],
+    "a negative count": lambda files: [{**files[0], "records": -1}, *files[1:]],
     "a type is another": lambda files: [files[0], {**files[1], "types": {"city": "string"}}, files[2]],
     "a format is another": lambda files: [files[0], {**files[1], "format": "csv"}, files[2]],
     "the first file alone": lambda files: files[:1],
@@ -201,7 +205,7 @@ def test_the_next_release_removes_all_files_of_the_one_before_the_last(
 def test_files_with_equal_bytes_are_one_file_that_is_named_twice() -> None:
     files = to_files(pd.DataFrame({"a": [1] * 3_000}), "parquet", records_per_file=EACH)
     assert files[0] == files[1] == files[2]
-    joined = join_files([Held("a.parquet", data) for data in files], Limits())
+    joined = join_files([Held("a.parquet", data) for data in files], [EACH] * 3, Limits())
     assert pq.read_table(pa.BufferReader(joined.data)).num_rows == 3_000
 
 
@@ -225,11 +229,46 @@ def test_files_that_are_no_parts_of_one_table_are_refused() -> None:
     one = held({"a": [1]})
     for other in (held({"b": [1]}), held({"a": ["x"]}), Held("a.parquet", b"PAR1"), held({"a": [1]}, "csv")):
         with pytest.raises(InputError):
-            join_files([one, other], Limits())
+            join_files([one, other], [1, 1], Limits())
     with pytest.raises(InputError, match="header"):
-        join_files([held({"a": [1]}, "csv"), held({"b": [1]}, "csv")], Limits())
+        join_files([held({"a": [1]}, "csv"), held({"b": [1]}, "csv")], [1, 1], Limits())
     with pytest.raises(InputError, match="rows"):
-        join_files([one, one, one], Limits(rows=2))
+        join_files([one, one, one], [1, 1, 1], Limits(rows=2))
+    for form in ("parquet", "csv"):
+        with pytest.raises(InputError, match="must have 2 records as the manifest states, got 1"):
+            join_files([held({"a": [1, 2]}, form), held({"a": [3]}, form)], [2, 2], Limits())
+
+
+def test_a_file_may_not_end_within_a_record() -> None:
+    """Joined, both would be the table; each alone is another one."""
+    first, second = Held("a.csv", b'"a"\n1\n25'), Held("a.csv", b'"a"\n00\n3\n')
+    with pytest.raises(InputError, match="end with the end of a line"):
+        join_files([first, second], [2, 1], Limits())
+    assert join_files([Held("a.csv", b'"a"\n1\n2500\n'), Held("a.csv", b'"a"\n3\n')], [2, 1], Limits())
+
+
+def test_a_header_that_never_ends_is_not_sought_for_long() -> None:
+    endless = Held("a.csv", b'"' + b"\n" * 10**6)
+    with pytest.raises(InputError, match="header"):
+        join_files([endless, endless], [1, 1], Limits())
+
+
+def test_so_many_files_that_their_manifest_can_be_read() -> None:
+    assert most_files(["a"]) == MOST_FILES
+    wide = [f"a column of a long name {place}" for place in range(300)]
+    types = json.dumps(dict.fromkeys(wide, "dictionary<values=string, indices=int8, ordered=0>"[:40]))
+    assert most_files(wide) * len(types) < MANIFEST_BYTES
+    assert most_files(wide) > 100
+
+
+def test_a_manifest_that_could_not_be_read_is_not_written(tmp_path: Path) -> None:
+    release = faults.made(0)
+    faults.publish_made(tmp_path, release)
+    before = (tmp_path / "manifest.json").read_bytes()
+    large = {**release.document, "facts": "x" * MANIFEST_BYTES}
+    with pytest.raises(PublishError, match="the manifest would be too large to be read"):
+        write_release(tmp_path, release.files, large)
+    assert (tmp_path / "manifest.json").read_bytes() == before
 
 
 def test_the_command_line_names_all_files(small_people: People, tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def make(policy: Policy, people: pd.DataFrame, folder: Path = Path()) -> Made:
         policy,
         judged.report,
         chain.suppressed.facts,
-        file=judged.file,
+        files=[file.described for file in judged.files],
         made=(datetime.now(UTC), None),
     )
     exact = {verdict.limit: verdict.value for verdict in judged.report.verdicts}

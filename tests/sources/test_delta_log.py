@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -101,6 +103,38 @@ def test_vectors_of_later_versions_do_not_matter(tmp_path: Path) -> None:
     refuse_vectors_elsewhere(place.open(0), place.files(), "key")
     with pytest.raises(InputError, match="with the feature deletionVectors alone"):
         refuse_vectors_elsewhere(place.open(), place.files(), "key")
+
+
+@pytest.mark.parametrize("spelled", ['"deletionVecto\\u0072"', '"deletionVector"'])
+def test_vectors_are_seen_however_their_key_is_spelled(tmp_path: Path, spelled: str) -> None:
+    """The library reads JSON, so a search for the bytes of the key would not find all vectors."""
+    path = write(tmp_path / "people")
+    change = {"cardinality": 1, **vector_file(tmp_path / "vector.bin", 1)}
+    rewrite(path, lambda kind, one: one.update(deletionVector=change) if kind == "add" else None, 0)
+    log = path / "_delta_log" / f"{0:020d}.json"
+    log.write_text(log.read_text().replace('"deletionVector"', spelled))
+    place = place_of(path)
+    with pytest.raises(InputError, match="with the feature deletionVectors alone"):
+        refuse_vectors_elsewhere(place.open(), place.files(), "key")
+
+
+def test_a_log_with_a_key_given_twice_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "people")
+    log = path / "_delta_log" / f"{0:020d}.json"
+    log.write_text(log.read_text().replace('{"add":{', '{"add":null,"add":{'))
+    place = place_of(path)
+    with pytest.raises(ValueError, match="keys must be unique"):
+        refuse_vectors_elsewhere(place.open(), place.files(), "key")
+
+
+def test_a_classic_checkpoint_with_further_files_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "people")
+    place = place_of(path)
+    table = place.open()
+    named = pa.table({"sidecar": pa.array([{"path": "a.parquet"}])})
+    pq.write_table(named, path / "_delta_log" / f"{0:020d}.checkpoint.parquet")
+    with pytest.raises(InputError, match="without the features v2Checkpoint"):
+        refuse_vectors_elsewhere(table, place.files(), "key")
 
 
 def test_vectors_in_a_checkpoint_are_seen(tmp_path: Path) -> None:

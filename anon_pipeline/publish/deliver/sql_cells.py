@@ -31,7 +31,8 @@ def judged_frame(parcel: Parcel, policy: Policy) -> pd.DataFrame:
         InputError: no reading of the file is that table.
     """
     names = [item["name"] for item in parcel.document["files"]]
-    held = join_files([Held(name, parcel.files[name]) for name in names], limits_of(policy))
+    records = [item["records"] for item in parcel.document["files"]]
+    held = join_files([Held(name, parcel.files[name]) for name in names], records, limits_of(policy))
     for frame in readings(Read(parcel.document, held, (None,) * len(names)), held, policy):
         if digest_frame(frame) == parcel.document["data_digest"]:
             return frame

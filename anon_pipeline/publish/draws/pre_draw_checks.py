@@ -5,7 +5,7 @@ from __future__ import annotations
 from anon_pipeline.base.errors import GateRefused, private_stage
 from anon_pipeline.limits.table import demands
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.publish.parts import MOST_FILES, expected_records
+from anon_pipeline.publish.parts import most_files
 from anon_pipeline.stages.private import Staged
 
 
@@ -29,10 +29,10 @@ def refuse_before_drawing(policy: Policy, recoded: Staged) -> None:
 
 def _too_many_files(policy: Policy, records: int) -> str | None:
     """Say what to write in the policy if a release of so many records would have too many data files."""
-    files = len(expected_records(records, policy.publish.records_per_file))
-    if files <= MOST_FILES:
+    each, most = policy.publish.records_per_file, most_files(policy.released)
+    if each is None or records <= each * most:
         return None
     return (
-        f"publish.records_per_file: a release has at most {MOST_FILES:,} data files, this one could have "
-        f"{files:,}. Set it to at least {-(-records // MOST_FILES):,}."
+        f"publish.records_per_file: a release with these columns has at most {most:,} data files, this one "
+        f"could have {-(-records // each):,}. Set it to at least {-(-records // most):,}."
     )

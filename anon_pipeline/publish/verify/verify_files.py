@@ -21,7 +21,7 @@ from anon_pipeline.policy.files import Limits
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.file_formats import column_types, file_types, from_bytes, schema_of
 from anon_pipeline.publish.manifest.manifest import BESIDE
-from anon_pipeline.publish.parts import expected_records
+from anon_pipeline.publish.parts import has_expected_records
 from anon_pipeline.publish.release_files import Read, is_page, limits_of, read_bytes, readings
 from anon_pipeline.publish.verify.manifest_facts import broken_names, can_be_partition
 from anon_pipeline.publish.verify.stray_files import count_stray_files
@@ -79,8 +79,8 @@ def _wrong_number(read: Read, policy: Policy | None) -> list[str]:
         return ["all data files must have the same types"]
     if policy is None or version == 1:
         return []
-    wanted = expected_records(read.records, policy.publish.records_per_file)
-    if [item["records"] for item in read.items] == wanted:
+    records = [item["records"] for item in read.items]
+    if has_expected_records(records, policy.publish.records_per_file):
         return []
     return ["the data files must have as many records each as publish.records_per_file of the policy says"]
 

@@ -81,7 +81,7 @@ def test_where_the_drawn_noise_is_judged_it_is_drawn(small_policy: Small, table:
 def test_too_many_data_files_are_refused_before_the_draw(
     small_policy: Small, small_people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pre_draw_checks, "MOST_FILES", 2)
+    monkeypatch.setattr(pre_draw_checks, "most_files", lambda columns: 2)
     small_people(2_500).to_csv(tmp_path / "people.csv", index=False)
     with pytest.raises(GateRefused, match=r"could have 3\. Set it to at least 1,250\.\nNo noise was drawn"):
         make_release(small_policy(publish={"records_per_file": 1_000}), Locations.of(tmp_path, {}))
