@@ -72,6 +72,8 @@ TIMES = ("", " %H:%M", " %H:%M:%S", "T%H:%M:%S", "T%H:%M", " %H:%M:%S.%f", "T%H:
 _LONG_UNITS_FIRST = sorted(UNITS, key=len, reverse=True)
 _MOST_FORMATS = 3
 _MONTHS_OF_A_YEAR = 12
+_BARE = r"[-+(]?\d[\d.,'’ ]*(?:[-–—]{1,2})?\)?"  # an amount without a currency
+_MOSTLY = 0.5  # of the different amounts have the currency
 _TRIED = 200  # values that a form is tried on before all are read
 _EARLIEST, _LATEST = 1870, 2060  # years of people and what happens to them
 _SPACES = re.compile("[\u00a0\u2007\u2009\u202f]")
@@ -83,7 +85,7 @@ class NumberForm:
 
     decimal: mark before the fraction.
     thousands: sign between groups of three digits; empty: none.
-    currency: text before or after all numbers, such as a currency or a unit; None: none.
+    currency: text before or after all numbers (a unit) or most of them (a currency); None: none.
     percent: whether a percent sign follows; numbers are read as shares.
     ambiguous: whether another decimal mark reads all cells, too: ``1.234``.
     """
@@ -155,11 +157,15 @@ def find_numbers(texts: pd.Series, *, prefer: str = ".") -> tuple[NumberForm, pd
 
 
 def _strip_signs(texts: pd.Series) -> tuple[pd.Series, str | None, bool]:
-    """Take white space, one currency or unit, and a percent sign away, if all numbers have them."""
+    """Take white space, a unit or a percent sign away, if all numbers have it, or one currency.
+
+    The currency may be missing where the others are plain amounts: they are read as amounts in it.
+    """
     bare = texts.str.replace(_SPACES, " ", regex=True).str.strip()
     for currency in CURRENCIES:
         sign = re.escape(currency)
-        if _all(bare, rf"(?:[-+(]?{sign} ?.+|.+ ?{sign}\)?)"):
+        named = rf"[-+(]?{sign} ?.+|.+ ?{sign}\)?"
+        if _all(bare, rf"(?:{named}|{_BARE})") and bare.str.fullmatch(named).mean() >= _MOSTLY:
             return _fill_cents(bare.str.replace(currency, "", regex=False).str.strip()), currency, False
     for unit in _LONG_UNITS_FIRST:
         if _all(bare, rf"(?!-?0\d).*\d ?{re.escape(unit)}"):  # a code begins with 0, and no quantity

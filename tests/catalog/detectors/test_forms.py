@@ -38,6 +38,8 @@ def texts(*values: str) -> pd.Series:
         (("12,50 €", "1.000,00 €"), NumberForm(",", ".", "€"), [12.5, 1000]),
         (("$85,000", "$1,200"), NumberForm(thousands=",", currency="$", ambiguous=True), [85000, 1200]),
         (("CHF 86'564.-", "CHF 100.–"), NumberForm(thousands="'", currency="CHF"), [86564, 100]),
+        (("CHF 64'650", "CHF 5", "1'200.-"), NumberForm(thousands="'", currency="CHF"), [64650, 5, 1200]),
+        (("CHF 5", "7"), NumberForm(currency="CHF"), [5, 7]),
         (("EUR 1.234,-", "EUR 12,50"), NumberForm(",", ".", "EUR"), [1234, 12.5]),
         (("12%", "3 %"), NumberForm(percent=True), [0.12, 0.03]),
         (("1.234", "2.345"), NumberForm(ambiguous=True), [1.234, 2.345]),
@@ -61,7 +63,10 @@ def test_the_decimal_mark_of_the_file_decides_where_two_fit() -> None:
 
 @pytest.mark.parametrize(
     "values",
-    [("a",), ("1", "x"), ("1.2.3",), ("1'23",), ("12-13",), ("",), ("1e999",), ("5.", "7"), ("12.-",)],
+    [
+        *(("a",), ("1", "x"), ("1.2.3",), ("1'23",), ("12-13",), ("",), ("1e999",), ("5.", "7"), ("12.-",)),
+        *(("CHF 5", "6", "7"), ("CHF 5", "EUR 6"), ("CHF 5", "on request"), ("CHF 5", "CHF 6", "A 7")),
+    ],
 )
 def test_what_is_no_number(values: tuple[str, ...]) -> None:
     assert find_numbers(texts(*values)) is None
