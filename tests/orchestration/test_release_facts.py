@@ -26,6 +26,7 @@ def test_numbers_of_a_release_have_a_history(project: Make) -> None:
     levels = manifest["facts"]["k_anonymized"]["levels"]
     expected = {
         "records": len(table),
+        "data_files": 1,
         "dagster/row_count": len(table),
         "records_released_share": len(table) / 240,
         "class_count": len(sizes),
