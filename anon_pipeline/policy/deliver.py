@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import Field, model_validator
 
-from anon_pipeline.base.places import OBJECT_STORES, remote_problem
+from anon_pipeline.base.places import OBJECT_STORES
 from anon_pipeline.catalog.destinations import DESTINATIONS
 from anon_pipeline.policy.delta import DeltaDestination
-from anon_pipeline.policy.fields import Plain, Strict
+from anon_pipeline.policy.fields import Plain, Strict, url_check
 from anon_pipeline.policy.iceberg import IcebergDestination
 from anon_pipeline.policy.marks import AFTER, LATER, TEXT
 
@@ -20,17 +20,10 @@ RECORDS = "anon_pipeline_releases"
 _VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]*$"
 
 
-def _object_store(url: str) -> str:
-    problem = remote_problem(url, kinds=OBJECT_STORES)
-    if problem:
-        raise ValueError(problem)
-    return url
-
-
 class Deliver(Strict):
     """Where a published release is copied to: one of url, url_env, database_env, iceberg and delta."""
 
-    url: Annotated[Annotated[Plain, AfterValidator(_object_store)] | None, TEXT, AFTER, LATER] = Field(
+    url: Annotated[Annotated[Plain, url_check(OBJECT_STORES)] | None, TEXT, AFTER, LATER] = Field(
         None, description="Place of the release in an object store, without credentials: s3://bucket/prefix."
     )
     url_env: Annotated[str | None, TEXT, AFTER, LATER] = Field(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import Field, model_validator
 
-from anon_pipeline.base.places import remote_problem
-from anon_pipeline.policy.fields import LocalPath, Plain, Strict, Whole
+from anon_pipeline.policy.fields import LocalPath, Plain, Strict, Whole, url_check
 from anon_pipeline.policy.marks import AFTER, LATER, TEXT, Below
 
 STORES = ("s3", "gs", "az", "abfs", "abfss")
@@ -15,14 +14,7 @@ STORES = ("s3", "gs", "az", "abfs", "abfss")
 _VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]*$"
 
 
-def _store(url: str) -> str:
-    problem = remote_problem(url, kinds=STORES)
-    if problem:
-        raise ValueError(problem)
-    return url
-
-
-_StoreUrl = Annotated[Plain, AfterValidator(_store)]
+_StoreUrl = Annotated[Plain, url_check(STORES)]
 _PLACES = ("path", "url", "url_env")
 
 

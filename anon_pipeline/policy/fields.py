@@ -5,6 +5,7 @@ Plugins build their models from it, too: it must not import a table.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -17,7 +18,7 @@ from pydantic import (
     model_serializer,
 )
 
-from anon_pipeline.base.places import LOCAL, is_local
+from anon_pipeline.base.places import LOCAL, is_local, remote_problem
 from anon_pipeline.base.spelling import escape, is_plain
 from anon_pipeline.policy.marks import left_out
 
@@ -55,6 +56,19 @@ LEFT_OUT: Missing = "suppress"
 Separator = Annotated[str, Field(pattern=r"^[\t -!#-~]$")]
 Share = Annotated[Real, Field(ge=0, le=1)]
 Positive = Annotated[Real, Field(gt=0)]
+
+
+def url_check(kinds: Sequence[str]) -> AfterValidator:
+    """Return the check that a text is a URL of some kinds, without credentials; see `remote_problem`."""
+
+    def check(url: str) -> str:
+        """Return the URL, or say what is wrong with it, without repeating it."""
+        problem = remote_problem(url, kinds=kinds)
+        if problem:
+            raise ValueError(problem)
+        return url
+
+    return AfterValidator(check)
 
 
 class Strict(BaseModel):

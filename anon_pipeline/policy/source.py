@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
-from anon_pipeline.base.places import remote_problem
+from anon_pipeline.base.places import REMOTE
 from anon_pipeline.catalog.entries import SourceKind
 from anon_pipeline.catalog.plugins import table_of
 from anon_pipeline.catalog.sources import DEFAULT_FORMAT, GENERATORS
 from anon_pipeline.policy.delta import DeltaSource
-from anon_pipeline.policy.fields import LocalPath, Plain, Strict, Whole
+from anon_pipeline.policy.fields import LocalPath, Plain, Strict, Whole, url_check
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.policy.iceberg import IcebergSource
 from anon_pipeline.policy.kind_names import FileFormat, GeneratorName
@@ -26,14 +26,7 @@ from anon_pipeline.policy.protection import NEUTRAL
 _VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]*$"
 
 
-def _remote(url: str) -> str:
-    problem = remote_problem(url)
-    if problem:
-        raise ValueError(problem)
-    return url
-
-
-RemoteUrl = Annotated[Plain, AfterValidator(_remote)]
+RemoteUrl = Annotated[Plain, url_check(REMOTE)]
 _Variable = Annotated[str, Field(pattern=_VARIABLE)]
 
 
