@@ -48,7 +48,9 @@ def sort_keys(keys: Integers, space: int) -> tuple[Integers, Integers]:
         packed <<= bits
         packed |= np.arange(len(keys))
         packed.sort()
-        return packed >> bits, packed & (1 << bits) - 1
+        places = packed & (1 << bits) - 1
+        packed >>= bits
+        return packed, places
     if digits > _DIGITS or len(keys) < _FEW:
         order = np.argsort(keys, kind="stable")
         return keys[order], order

@@ -8,15 +8,16 @@ Decision: docs/adr/0062-drawn-categories-with-everything-else.md.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import pack_columns
 from anon_pipeline.base.order import rank_values
+from anon_pipeline.base.sums import exact_sum
 from anon_pipeline.encode.grids import grid_units
 from anon_pipeline.evidence.attackers import noise_law
 from anon_pipeline.evidence.evidence import Evidence
@@ -52,9 +53,9 @@ class KnownAttack:
     draws: some releases, with all drawn values; none where no draw leaves a record.
     groups: (R,) group of classes that each record's draws are counted in.
     people: (R,) whose record it is, where people are counted.
-    made: cells by columns, kept from one question for the next.
+    made: cells by columns, kept from the mean over the noise until the share that was drawn is known.
     made_of_people: the same, with the people of the cells.
-    most: what is linked of the cells at most, by columns.
+    most: what is linked of the cells at most, by columns; kept as long.
     seen: the evidence that was measured last, and its release.
     """
 
@@ -85,9 +86,10 @@ class KnownAttack:
         """
         if not self.draws:
             return Expectation(1.0)
-        draws = [self._select_shown(drawn, columns) for drawn in self.draws]
         if self.people is not None:
-            return self._of_people(columns, self.people).over_noise(draws, _PAIRS_OF_PEOPLE)
+            shown = [self._select_shown(drawn, columns) for drawn in self.draws]
+            return self._of_people(columns, self.people).over_noise(shown, _PAIRS_OF_PEOPLE)
+        draws = self.draws
         cells, hidden = self._cells(columns), self._hidden_of(columns)
         most = self._most(columns)
         bounded = (most > 1) & (most <= CLOSE * cells.sizes)
@@ -97,7 +99,7 @@ class KnownAttack:
         ever = np.zeros(len(cells.labels), np.bool_)
         for number, drawn in enumerate(draws):
             ever[cells.own[drawn.rows]] = True
-            weighed = _link(drawn, hidden, (cells, most, plan), random)
+            weighed = self._link(drawn, columns, plan, random)
             linked[number] = np.bincount(self.groups[drawn.rows], weights=weighed, minlength=many)
             of[number] = np.bincount(self.groups[drawn.rows], minlength=many)
         own = np.zeros(many)
@@ -112,21 +114,44 @@ class KnownAttack:
     def realized_share(self, evidence: Evidence, policy: Policy, columns: Sequence[str]) -> float:
         """Return the share of the released records that is correctly linked by the noise that was drawn.
 
-        Of large cells a sample is looked at; where people are counted, of people with records there.
+        Of large cells a sample is looked at; where people are counted, of people with records there. It is
+        the last question about these columns: their cells are not kept.
 
         Args:
             evidence: that this was prepared of.
         """
-        shown = self._select_shown(self._drawn_release(evidence, policy), columns)
+        drawn = self._drawn_release(evidence, policy)
         if self.people is not None:
-            return self._of_people(columns, self.people).realized_share(
+            shown = self._select_shown(drawn, columns)
+            found = self._of_people(columns, self.people).realized_share(
                 shown.values, shown.rows, _PAIRS_OF_PEOPLE
             )
-        cells, hidden = self._cells(columns), self._hidden_of(columns)
-        most = self._most(columns)
-        plan = _plan(cells, most, np.ones(len(most), np.bool_), _PAIRS)
-        weighed = _link(shown, hidden, (cells, most, plan), np.random.default_rng(_SEED))
-        return min(math.fsum(weighed.tolist()) / len(shown.rows), 1.0)
+        else:
+            most = self._most(columns)
+            plan = _plan(self._cells(columns), most, np.ones(len(most), np.bool_), _PAIRS)
+            weighed = self._link(drawn, columns, plan, np.random.default_rng(_SEED))
+            found = min(exact_sum(weighed) / len(drawn.rows), 1.0)
+        for kept in (self.made, self.made_of_people, self.most):
+            kept.pop(tuple(columns), None)
+        return found
+
+    def _link(
+        self, drawn: Shown, columns: Sequence[str], plan: Integers, random: np.random.Generator
+    ) -> Reals:
+        """Return what each released record adds to the records that are correctly linked, (r,).
+
+        Args:
+            drawn: with all drawn values.
+            plan: (c,) records of each cell that are looked at.
+        """
+        cells, most = self._cells(columns), self._most(columns)
+        cell = cells.own[drawn.rows]
+        found = np.where(most <= 1, 1 / cells.sizes, 0.0)[cell]
+        chosen = np.flatnonzero(_sample(cells, plan, random)[drawn.rows])
+        shown = self._select_shown(Shown(drawn.values[chosen], drawn.rows[chosen]), columns)
+        right = right_guesses(shown.values, shown.rows, cells, self._hidden_of(columns))
+        found[chosen] = right * (cells.sizes / np.maximum(plan, 1))[cell[chosen]]
+        return found
 
     def _drawn_release(self, evidence: Evidence, policy: Policy) -> Shown:
         """Return the release that was drawn; of the last evidence it is kept."""
@@ -135,7 +160,7 @@ class KnownAttack:
             places = np.full(len(behind.labels), -1, np.int64)
             first = self.table.originals.own[: int(np.count_nonzero(behind.labels >= 0))]
             places[first] = np.arange(len(first))
-            values = np.hstack([grid_units(evidence.released, policy), codes_of(evidence.released, policy)])
+            values = _beside(grid_units(evidence.released, policy), codes_of(evidence.released, policy))
             self.seen[:] = [(evidence, Shown(values, places[behind.own]))]
         return self.seen[0][1]
 
@@ -157,7 +182,7 @@ class KnownAttack:
     def _select_shown(self, drawn: Shown, columns: Sequence[str]) -> Shown:
         numbers = len(self.hidden.law.drawn)
         kept = [*range(numbers), *(numbers + at for at in self._known_places(columns))]
-        return Shown(drawn.values[:, kept].astype(np.float64), drawn.rows)
+        return Shown(drawn.values[:, kept].astype(np.float64, copy=False), drawn.rows)
 
     def _cells(self, columns: Sequence[str]) -> Cells:
         if tuple(columns) in self.made:
@@ -175,19 +200,6 @@ class KnownAttack:
         return self.made_of_people[of]
 
 
-def _link(
-    shown: Shown, hidden: Hidden, of: tuple[Cells, Reals, Integers], random: np.random.Generator
-) -> Reals:
-    """Return what each released record adds to the records that are correctly linked, (r,)."""
-    cells, most, plan = of
-    cell = cells.own[shown.rows]
-    found = np.where(most[cell] <= 1, 1 / cells.sizes[cell], 0.0)
-    chosen = np.flatnonzero(_sample(cells, plan, random)[shown.rows])
-    right = right_guesses(shown.values[chosen], shown.rows[chosen], cells, hidden)
-    found[chosen] = right * (cells.sizes / np.maximum(plan, 1))[cell[chosen]]
-    return found
-
-
 def _plan(cells: Cells, most: Reals, looked: NDArray[np.bool_], pairs: int) -> Integers:
     """Return how many records of each cell are looked at, (c,); none where all originals are equal."""
     sizes = np.where(looked & (most > 1), cells.sizes, 0)
@@ -203,10 +215,13 @@ def _sample(cells: Cells, plan: Integers, random: np.random.Generator) -> NDArra
     if ((share == 0) | (share == 1)).all():
         return (share > 0)[cells.own]
     step = np.repeat(share, cells.sizes)
-    begin = (np.arange(len(step)) - np.repeat(cells.starts[:-1], cells.sizes)) * step
+    begin = np.arange(len(step), dtype=np.float64)
+    begin -= np.repeat(cells.starts[:-1], cells.sizes)
+    begin *= step
     begin += np.repeat(random.random(len(share)), cells.sizes)
+    step += begin  # is where the next one begins
     chosen = np.empty(len(step), np.bool_)
-    chosen[cells.order] = np.floor(begin + step) > np.floor(begin)
+    chosen[cells.order] = np.floor(step, out=step) > np.floor(begin, out=begin)
     return chosen
 
 
@@ -277,4 +292,9 @@ def _draw(table: DrawingTable, hidden: Hidden, many: int) -> Iterator[Shown]:
     for drawn in table.releases(many):
         if drawn is not None:
             codes = draw_codes(hidden.codes[drawn.rows], hidden.likely, random)
-            yield Shown(np.hstack([drawn.values, codes]), drawn.rows)
+            yield Shown(_beside(drawn.values, codes), drawn.rows)
+
+
+def _beside(numbers: NDArray[Any], codes: Integers) -> NDArray[Any]:
+    """Return numbers, (r, p), and codes of categories, (r, c), side by side; without these no copy."""
+    return np.hstack([numbers, codes]) if codes.shape[1] else numbers

@@ -104,8 +104,9 @@ def most_linked(cells: Cells, hidden: Hidden) -> Reals:
         values = hidden.centers[cells.order, j]
         first = cells.starts[:-1]
         span = np.maximum.reduceat(values, first) - np.minimum.reduceat(values, first)
-        wide = law.scales[cells.labels, j].astype(np.int64)
-        found *= 1 + span * mechanisms.pmf(noise, np.zeros(len(wide)), wide)
+        apart = np.flatnonzero(span)  # few, if nearly all cells are of one record
+        wide = law.scales[cells.labels[apart], j].astype(np.int64)
+        found[apart] *= 1 + span[apart] * mechanisms.pmf(noise, np.zeros(len(wide)), wide)
     return np.minimum(found, cells.sizes)
 
 
