@@ -47,7 +47,7 @@ Reals = NDArray[np.float64]
 class KnownAttack:
     """Releases that could have been drawn, and what is known of the R records they are drawn of.
 
-    ranks: (R,) of each column that is released as it is and may be known.
+    ranks: (n,) of each column that is released as it is and may be known, of the n originals.
     hidden: the originals of all drawn values.
     categories: columns of drawn categories, in the order of ``hidden``.
     draws: some releases, with all drawn values; none where no draw leaves a record.
@@ -60,7 +60,7 @@ class KnownAttack:
     """
 
     table: DrawingTable
-    ranks: Mapping[str, Integers] = field(repr=False)
+    ranks: Mapping[str, NDArray[np.integer]] = field(repr=False)
     hidden: Hidden = field(repr=False)
     categories: Sequence[str]
     draws: Sequence[Shown] = field(repr=False)
@@ -144,9 +144,8 @@ class KnownAttack:
             drawn: with all drawn values.
             plan: (c,) records of each cell that are looked at.
         """
-        cells, most = self._cells(columns), self._most(columns)
-        cell = cells.own[drawn.rows]
-        found = np.where(most <= 1, 1 / cells.sizes, 0.0)[cell]
+        cells, cell = self._cells(columns), self._cells(columns).own[drawn.rows]
+        found = np.where(self._most(columns) <= 1, 1 / cells.sizes, 0.0)[cell]
         chosen = np.flatnonzero(_sample(cells, plan, random)[drawn.rows])
         shown = self._select_shown(Shown(drawn.values[chosen], drawn.rows[chosen]), columns)
         right = right_guesses(shown.values, shown.rows, cells, self._hidden_of(columns))
@@ -188,8 +187,8 @@ class KnownAttack:
         if tuple(columns) in self.made:
             return self.made[tuple(columns)]
         codes = np.zeros(len(self.table.labels), np.int64)
-        for name in (name for name in columns if name in self.ranks):
-            key, space = pack_columns([codes, self.ranks[name]])
+        for ranks in (self.ranks[name] for name in columns if name in self.ranks):
+            key, space = pack_columns([codes, ranks[self.table.originals.own % len(ranks)]])
             codes = rank_values(key, space)[0]
         self.made[tuple(columns)] = cells_of(self.table.labels, codes)
         return self.made[tuple(columns)]
@@ -235,7 +234,7 @@ class KnownTable:
     """
 
     table: DrawingTable
-    ranks: Mapping[str, Integers] = field(repr=False)
+    ranks: Mapping[str, NDArray[np.integer]] = field(repr=False)
     codes: Integers = field(repr=False)
 
 
@@ -246,7 +245,8 @@ def known_table(evidence: Evidence, policy: Policy) -> KnownTable:
     copies = max(SIMULATED_RECORDS // (8 * records), 1) if policy.noisy else 1
     ranks = {name: value_ranks(behind.frame[name]) for name in policy.unchanged}
     codes = codes_of(behind.frame, policy)
-    order = ranks | {name: codes[:, at] for at, name in enumerate(policy.categorical)}
+    order: dict[str, NDArray[np.integer]] = {**ranks}
+    order |= {name: codes[:, at] for at, name in enumerate(policy.categorical)}
     return KnownTable(drawing_table(evidence, policy, copies, order), ranks, codes)
 
 
@@ -270,7 +270,7 @@ def known_attack(evidence: Evidence, policy: Policy, known: KnownTable | None = 
     hidden = Hidden(centers, law, codes[at], category_laws(policy))
     return KnownAttack(
         table,
-        {name: values[at] for name, values in known.ranks.items()},
+        known.ranks,
         hidden,
         tuple(policy.categorical),
         list(_draw(table, hidden, _many(policy, sizes, people))),

@@ -125,7 +125,7 @@ Whole = Callable[[], DrawingTable]
 
 
 def drawing_table(
-    evidence: Evidence, policy: Policy, copies: int, known: Mapping[str, NDArray[np.int64]] | None = None
+    evidence: Evidence, policy: Policy, copies: int, known: Mapping[str, NDArray[np.integer]] | None = None
 ) -> DrawingTable:
     """Return what releases of a policy can be drawn of; ``known``: see `value_order.sort_originals`."""
     behind = repeat_originals(sort_originals(evidence, policy, known), policy, copies)

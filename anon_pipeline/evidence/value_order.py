@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from anon_pipeline.base.classes import row_order
+from anon_pipeline.base.classes import pack_columns, row_order
+from anon_pipeline.base.order import sorted_places
 from anon_pipeline.encode.codes import code_sensitive
 from anon_pipeline.evidence.evidence import Evidence, Originals
 from anon_pipeline.evidence.measures import require_originals
@@ -50,17 +52,17 @@ def with_numbered_classes(evidence: Evidence, policy: Policy) -> Evidence:
     return replace(evidence, originals=replace(behind, labels=number_classes(evidence, policy).labels))
 
 
-def value_ranks(column: pd.Series) -> NDArray[np.int64]:
+def value_ranks(column: pd.Series) -> NDArray[np.int32]:
     """Rank values by their texts, (n,); a missing value by "nan", before a text that is the same."""
     codes, values = pd.factorize(column, use_na_sentinel=False)
     texts, there = np.array([str(value) for value in values]), np.asarray(pd.notna(values))
-    rank = np.empty(len(values), np.int64)
+    rank = np.empty(len(values), np.int32)
     rank[np.lexsort((there, texts))] = np.arange(len(values))
     return rank[codes]
 
 
 def sort_originals(
-    evidence: Evidence, policy: Policy, known: Mapping[str, NDArray[np.int64]] | None = None
+    evidence: Evidence, policy: Policy, known: Mapping[str, NDArray[np.integer]] | None = None
 ) -> Originals:
     """Return the originals with classes numbered by their released values, and as ``own`` all in classes.
 
@@ -74,18 +76,27 @@ def sort_originals(
         InputError: this is a file alone.
     """
     behind = number_classes(evidence, policy)
+    if not len(behind.own):
+        return behind
+    order = sorted_places(*pack_columns(_sort_keys(behind, policy, evidence.hierarchies, known or {})))
+    return replace(behind, own=behind.own[order])
+
+
+def _sort_keys(
+    behind: Originals, policy: Policy, folder: Path, known: Mapping[str, NDArray[np.integer]]
+) -> Iterator[NDArray[np.integer]]:
+    """Yield what `sort_originals` sorts by, (r,) integers ≥ 0 each, one after another: no two are kept."""
     own = behind.own
-    keys = [
-        behind.labels[own],
-        *(pd.factorize(column, sort=True)[0] for column in behind.grid.take(own, axis=0).T),
-    ]
+    yield behind.labels[own]
+    for j in range(behind.grid.shape[1]):
+        yield pd.factorize(behind.grid[own, j], sort=True)[0]
     for name in reversed(policy.class_limited):
-        column = behind.frame[name]
-        codes, _ = code_sensitive(column, policy.sensitive[name], folder=evidence.hierarchies)
-        keys.append(codes[own] - min(int(codes.min()), 0))
-    keys += [ranks[own] for ranks in (known or {}).values()]
-    keys += [] if behind.people is None else [behind.people[own]]
-    return replace(behind, own=own[row_order(np.stack(keys, axis=1))])
+        codes, _ = code_sensitive(behind.frame[name], policy.sensitive[name], folder=folder)
+        yield codes[own] - min(int(codes.min()), 0)
+    for ranks in known.values():
+        yield ranks[own]
+    if behind.people is not None:
+        yield behind.people[own]
 
 
 def repeat_originals(behind: Originals, policy: Policy, copies: int) -> Originals:
