@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -72,23 +73,30 @@ def sort_classes(values: NDArray[np.float64], labels: NDArray[np.integer]) -> So
 class ClassTables:
     """What `sort_classes` made of some records: measures that ask for the same are given the same.
 
-    It remembers a few: the records as they are and as bounds have moved them, with their classes numbered in
-    one way or another.
+    It remembers a few, by a digest of what was sorted: the records as they are and as bounds have moved them,
+    with their classes numbered in one way or another.
     """
 
-    _made: list[tuple[NDArray[np.float64], NDArray[np.integer], SortedClasses]] = field(
-        default_factory=list, repr=False
-    )
+    _made: list[tuple[bytes, SortedClasses]] = field(default_factory=list, repr=False)
 
     def sorted_classes(self, values: NDArray[np.float64], labels: NDArray[np.integer]) -> SortedClasses:
         """Return what `sort_classes` returns."""
-        for known, classes, made in self._made:
-            if np.array_equal(known, values) and np.array_equal(classes, labels):
+        asked = _digest(values, labels)
+        for known, made in self._made:
+            if known == asked:
                 return made
         found = sort_classes(values, labels)
         del self._made[: max(0, len(self._made) - _REMEMBERED + 1)]
-        self._made.append((values.copy(), labels.copy(), found))
+        self._made.append((asked, found))
         return found
+
+
+def _digest(values: NDArray[np.float64], labels: NDArray[np.integer]) -> bytes:
+    """Digest (n, p) values and (n,) labels: 32 bytes stand for the arrays, which need not be kept."""
+    sha = hashlib.sha256(repr(values.shape).encode())
+    sha.update(np.ascontiguousarray(values, np.float64).data)
+    sha.update(np.ascontiguousarray(labels, np.int64).data)
+    return sha.digest()
 
 
 @kernel

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_pipeline.risk.class_table import class_table, finest_first
+from anon_pipeline.risk.class_table import ClassTables, class_table, finest_first
 
 
 @st.composite
@@ -57,3 +57,16 @@ def test_columns_with_more_distinct_values_come_first():
     assert finest_first(values).tolist() == [2, 1, 0]
     assert finest_first(values[:, :1]).tolist() == [0]
     assert finest_first(np.zeros((3, 2))).tolist() == [0, 1]
+
+
+def test_what_was_sorted_is_given_again_for_equal_records_in_equal_classes_only():
+    tables, values, labels = ClassTables(), np.array([[3.0], [1.0], [2.0], [5.0]]), np.array([0, 0, 1, 1])
+    first = tables.sorted_classes(values, labels)
+    assert tables.sorted_classes(values.copy(), labels.astype(np.int32)) is first
+    others = (values + 1, labels), (values, labels[::-1]), (values.reshape(2, 2), np.array([0, 1]))
+    for other, classes in others:
+        found = tables.sorted_classes(other, classes)
+        assert found is not first
+        rows = class_table(other[:, found.order], classes).rows
+        assert found.table.rows.tolist() == rows.tolist()
+    assert tables.sorted_classes(values, labels) is not first  # three others were sorted since
