@@ -38,16 +38,14 @@ class Drawing:
     """What is known of the noise of n records before any is drawn, to draw it once or several times.
 
     values: (n, p) original values in grid units.
-    kept: (n,) whether each record is in a class.
-    centers: (n', p) what the noise of the n' records in classes is added to.
-    wanted: (n', p) of each of them, as `parameters` says.
+    labels: (n,) class of each record, 0 … m−1; −1 for a record of no class.
+    wanted: (m, p) of the noise of each class, as `parameters` says.
     noises, bounds: of the columns.
     diameters: (m, p) of each class.
     """
 
     values: NDArray[np.int64] = field(repr=False)
-    kept: NDArray[np.bool_] = field(repr=False)
-    centers: NDArray[np.int64] = field(repr=False)
+    labels: NDArray[np.int64] = field(repr=False)
     wanted: NDArray[np.int64] = field(repr=False)
     noises: Sequence[Noise]
     bounds: Bounds
@@ -55,13 +53,15 @@ class Drawing:
 
     def draw_values(self, entropy: Source) -> NDArray[np.int64]:
         """Draw the noise of every record once, and return the noisy values, (n, p); see `add_noise`."""
-        words = by_element(entropy, len(self.values))
-        mine, noisy = Words(words.key, words.places[self.kept]), self.values.copy()
+        words, kept = by_element(entropy, len(self.values)), self.labels >= 0
+        mine, noisy, labels = Words(words.key, words.places[kept]), self.values.copy(), self.labels[kept]
 
         def draw_column(column: int) -> None:
             """Draw the noise of one column and write its released values."""
-            added = draw(self.noises[column], self.wanted[:, column], entropy=mine.of_column(column))
-            noisy[self.kept, column] = _clamp(self.centers[:, column] + added, self.bounds[column])
+            noise = self.noises[column]
+            found = draw(noise, self.wanted[labels, column], entropy=mine.of_column(column))
+            found = clamp_inputs(noise, self.values[kept, column]) + found
+            noisy[kept, column] = _clamp(found, self.bounds[column])
 
         side_by_side(
             [partial(draw_column, column) for column in range(len(self.noises))], records=len(self.values)
@@ -135,21 +135,16 @@ def prepare_noise(
     called = [f"perturb column {j}" for j in range(len(limits))] if names is None else names
     _check(values, limits, called)
     diameters = class_diameters(values, classes)
-    kept = classes.labels >= 0
-    labels, inside = classes.labels[kept], values.compress(kept, axis=0)
-    centers, wanted = np.empty_like(inside), np.empty_like(inside)
+    wanted = np.empty_like(diameters)
     problems: list[str] = []
     for column, noise in enumerate(noises):
         try:
-            parameter = parameters(noise, sensitivities(noise, diameters[:, column]))
+            wanted[:, column] = parameters(noise, sensitivities(noise, diameters[:, column]))
         except InputError as error:
             problems += [f"{called[column]}: {problem}" for problem in error.problems]
-            continue
-        wanted[:, column] = parameter[labels]
-        centers[:, column] = clamp_inputs(noise, inside[:, column])
     if problems:
         raise InputError(problems)
-    return Drawing(values, kept, centers, wanted, noises, limits, diameters)
+    return Drawing(values, classes.labels, wanted, noises, limits, diameters)
 
 
 def _clamp(values: NDArray[np.int64], limit: tuple[int, int] | None) -> NDArray[np.int64]:
