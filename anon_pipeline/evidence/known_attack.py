@@ -27,7 +27,6 @@ from anon_pipeline.evidence.known_people import DRAWS, PeopleAttack, Shown, in_o
 from anon_pipeline.evidence.measures import require_originals
 from anon_pipeline.evidence.simulated_releases import DrawingTable, drawing_table
 from anon_pipeline.evidence.value_order import value_ranks
-from anon_pipeline.perturb.grid import quantize
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.known_cells import CLOSE, Cells, Hidden, cells_of, most_linked, right_guesses
 from anon_pipeline.risk.strata import combined_ratio, draws_of, groups_of
@@ -64,7 +63,7 @@ class KnownAttack:
     hidden: Hidden = field(repr=False)
     categories: Sequence[str]
     draws: Sequence[Shown] = field(repr=False)
-    groups: Integers = field(repr=False)
+    groups: NDArray[np.int8] = field(repr=False)
     people: Integers | None = field(default=None, repr=False)
     made: dict[tuple[str, ...], Cells] = field(default_factory=dict, repr=False)
     made_of_people: dict[tuple[str, ...], PeopleAttack] = field(default_factory=dict, repr=False)
@@ -266,15 +265,14 @@ def known_attack(evidence: Evidence, policy: Policy, known: KnownTable | None = 
     at = own % len(behind.labels)
     law = noise_law(replace(evidence, originals=table.originals), policy)
     people = None if table.originals.people is None else in_order(table.originals.people[own])
-    centers = law.centers(quantize(table.originals.grid.take(own, axis=0)).astype(np.float64))
-    hidden = Hidden(centers, law, codes[at], category_laws(policy))
+    hidden = Hidden(law.centers(table.noise.values), law, codes[at], category_laws(policy))
     return KnownAttack(
         table,
         known.ranks,
         hidden,
         tuple(policy.categorical),
         list(_draw(table, hidden, _many(policy, sizes, people))),
-        groups_of(sizes)[table.labels],
+        groups_of(sizes).astype(np.int8)[table.labels],
         people,
     )
 

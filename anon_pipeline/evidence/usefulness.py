@@ -70,11 +70,10 @@ def _expected_shifts(
     """Return the (n,) original values of the records in classes and E|y − x| of each, in grid units."""
     originals, j = require_originals(evidence), list(policy.perturbed).index(name)
     within = originals.labels >= 0
-    exact = quantize(np.where(within[:, None], originals.grid, 0.0))  # records of no class may lack a value
-    noise = noises(policy)[j]
-    sensitivity = sensitivities(noise, class_diameters(exact, compact_labels(originals.labels))[:, j])
-    own, bounds = exact[within, j], output_bounds(policy)[j]
-    moved = shifts(noise, own, sensitivity[originals.labels[within]], bounds=bounds)
+    own, labels = quantize(originals.grid[within, j]), originals.labels[within]
+    noise, bounds = noises(policy)[j], output_bounds(policy)[j]
+    sensitivity = sensitivities(noise, class_diameters(own[:, None], compact_labels(labels))[:, 0])
+    moved = shifts(noise, own, sensitivity[labels], bounds=bounds)
     return own.astype(np.float64), moved
 
 

@@ -134,7 +134,7 @@ def shift_over_spread(originals: NDArray[np.float64], shifts: NDArray[np.float64
     >>> shift_over_spread(np.array([1.0, 2, 3, 4, 5]), np.full(5, math.sqrt(2)))
     1.0
     """
-    mean = math.fsum(shifts.tolist()) / len(originals)
+    mean = _mean(shifts)
     return mean / (spread_of(originals) or 1.0)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from anon_pipeline.risk.strata import combined_ratio, groups_of
 _TAIL = 1e-12
 """Probability of the noise that is not enumerated, of each record and column."""
 
+_Number = TypeVar("_Number", np.int64, np.float64)
 _MANY = 8  # draws from which on the error is that of the whole
 _PER_ROW = 200  # distances that cost as much as beginning with a row
 
@@ -69,11 +71,11 @@ class NoiseLaw:
         """Return the bounds that values of a column are moved to before the noise."""
         return self.drawn[column].inputs if self.drawn else None
 
-    def centers(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what the noise is added to, (r, p)."""
-        found = values.copy()
-        for j in range(values.shape[1]):
-            inputs = self.inputs(j)
+    def centers(self, values: NDArray[_Number]) -> NDArray[_Number]:
+        """Return what the noise is added to, (r, p); the values themselves where none is bounded."""
+        limits = [self.inputs(j) for j in range(values.shape[1])]
+        found = values.copy() if any(limits) else values
+        for j, inputs in enumerate(limits):
             if inputs is not None:
                 found[:, j] = np.clip(found[:, j], *inputs)
         return found

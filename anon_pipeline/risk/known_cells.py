@@ -54,13 +54,13 @@ class Cells:
 class Hidden:
     """The known originals of drawn values, and their distributions: p numbers, c categories.
 
-    centers: (n, p) what the noise is added to, in grid units.
+    centers: (n, p) what the noise is added to, in whole grid units.
     law: of the noise, of all m classes.
     codes: (n, c) original categories.
     likely: of each column of categories, (D, D): ln P(value | original), by codes.
     """
 
-    centers: Reals = field(repr=False)
+    centers: Integers | Reals = field(repr=False)
     law: NoiseLaw = field(repr=False)
     codes: Integers = field(default_factory=lambda: np.empty((0, 0), np.int64), repr=False)
     likely: tuple[Reals, ...] = field(default=(), repr=False)
@@ -163,7 +163,8 @@ def compare(values: Reals, rows: Integers, cells: Cells, hidden: Hidden) -> Comp
     likely, law = np.zeros(len(at)), hidden.law
     for j, bound in enumerate(law.bounds):
         wide = law.scales[cells.labels[cell], j].astype(np.int64)
-        likely += _log_likelihoods(values[:, j], at, hidden.centers[other, j], wide, (law, j, bound))
+        x = hidden.centers[other, j].astype(np.float64)
+        likely += _log_likelihoods(values[:, j], at, x, wide, (law, j, bound))
     for column, chances in enumerate(hidden.likely):
         shown = values[:, len(law.drawn) + column].astype(np.int64)
         likely += chances[hidden.codes[other, column], shown[at]]
