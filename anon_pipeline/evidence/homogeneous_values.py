@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.order import different_values
-from anon_pipeline.base.values import to_texts
+from anon_pipeline.base.values import text_codes
 from anon_pipeline.base.word_forms import plain_word
 from anon_pipeline.evidence.coarse_values import code_groups, end_marks
 from anon_pipeline.evidence.evidence import Evidence, Originals, value_classes
@@ -70,7 +70,9 @@ def read_column(series: pd.Series) -> ReadColumn:
     if pd.api.types.is_numeric_dtype(series) and not pd.api.types.is_bool_dtype(series):
         numbers = series.to_numpy(np.float64, na_value=np.nan)
         return ReadColumn(_rank_numbers(numbers), numbers)
-    codes, texts = pd.factorize(to_texts(series), use_na_sentinel=True)
+    numbered, written = text_codes(series)
+    there = written.notna().to_numpy()
+    codes, texts = np.where(there, np.cumsum(there) - 1, -1)[numbered], written[there].tolist()
     quantities = _quantities(texts)
     if quantities is not None:
         numbers = np.append(quantities, np.nan)[codes]
@@ -78,7 +80,7 @@ def read_column(series: pd.Series) -> ReadColumn:
     words = pd.factorize(np.array([plain_word(text) for text in texts], dtype=object))[0]
     missing = int(words.max(initial=-1)) + 1
     ranks = np.append(words, missing)[codes].astype(np.int64)
-    return ReadColumn(Ranked(ranks, np.arange(1, missing + 2)), None, codes.astype(np.int64), list(texts))
+    return ReadColumn(Ranked(ranks, np.arange(1, missing + 2)), None, codes, texts)
 
 
 def _rank_numbers(numbers: NDArray[np.float64]) -> Ranked:
@@ -215,6 +217,6 @@ def spellings(evidence: Evidence, name: str) -> int:
     """Count the different texts of a released column that are spellings of the word that another one is."""
     if pd.api.types.is_numeric_dtype(evidence.released[name]):
         return 0
-    texts = to_texts(evidence.released[name]).dropna().unique()
+    texts = text_codes(evidence.released[name])[1].dropna()
     _, counts = np.unique([plain_word(text) for text in texts], return_counts=True)
     return int(counts[counts > 1].sum())
