@@ -70,9 +70,9 @@ def telling_classes(
     [True, False]
     """
     column = column if people is None else column.exact
-    rows, everywhere, sizes, total = _count(column, labels, m, people)
+    (classes, held), everywhere, sizes, total = _count(column, labels, m, people)
     width = len(column.reach) + 1
-    keys, counts = count_values(rows[:, 0] * width + rows[:, 1], m * width)
+    keys, counts = count_values(classes * width + held, m * width)
     before = np.concatenate(([0], np.cumsum(counts)))
     own, values = np.divmod(keys, width)
     ends = column.reach[values]
@@ -86,15 +86,15 @@ def telling_classes(
 
 def _count(
     column: Ranked, labels: NDArray[np.integer], m: int, people: NDArray[np.integer] | None
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], int]:
+) -> tuple[tuple[NDArray[np.int64], NDArray[np.int64]], NDArray[np.int64], NDArray[np.int64], int]:
     """Return class and value of what is counted, values of all, sizes of the classes, how many there are."""
-    rows = np.stack([labels, column.ranks], axis=1).astype(np.int64)
+    classes = labels.astype(np.int64, copy=False)
     if people is None:
-        return rows, rows[:, 1], class_sizes(labels, m=m), len(labels)
-    whose = np.asarray(people, np.int64)[:, None]
+        return (classes, column.ranks), column.ranks, class_sizes(labels, m=m), len(labels)
+    rows, whose = np.stack([classes, column.ranks], axis=1), np.asarray(people, np.int64)[:, None]
     everywhere = np.unique(np.hstack((rows[:, 1:], whose)), axis=0)[:, 0]
-    rows = np.unique(np.hstack((rows, whose)), axis=0)[:, :2]
-    return rows, everywhere, count_people(labels, people, m=m), len(np.unique(people))
+    classes, held, _ = np.unique(np.hstack((rows, whose)), axis=0).T
+    return (classes, held), everywhere, count_people(labels, people, m=m), len(np.unique(people))
 
 
 def likelier_share(
@@ -125,13 +125,13 @@ def likelier_share(
     >>> likelier_share(Ranked(mixed, np.array([1, 2])), classes, m=20, share=0.9)
     0.0
     """
-    rows, everywhere, sizes, total = _count(column, labels, m, people)
+    (classes, held), everywhere, sizes, total = _count(column, labels, m, people)
     counts = np.bincount(everywhere)
     common = np.flatnonzero((2 * counts >= total) & (counts <= COMMON * total))
     beyond, variance = 0.0, 0.0
     for value in common:
         least = np.maximum(np.ceil(share * sizes - 1e-9), least_of_common(sizes, counts[value] / total))
-        sure = np.bincount(rows[rows[:, 1] == value, 0], minlength=m) >= least
+        sure = np.bincount(classes[held == value], minlength=m) >= least
         if sure.any():
             chance = _chance_of(least, sizes, counts[value] / total)
             beyond += float(sizes[sure].sum() - sizes @ chance)

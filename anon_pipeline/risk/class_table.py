@@ -66,7 +66,7 @@ class SortedClasses:
 def sort_classes(values: NDArray[np.float64], labels: NDArray[np.integer]) -> SortedClasses:
     """Sort the records of every class by the finest column; the arguments are those of `class_table`."""
     order = finest_first(values)
-    return SortedClasses(order, class_table(values[:, order], labels))
+    return SortedClasses(order, class_table(values.take(order, axis=1), labels))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

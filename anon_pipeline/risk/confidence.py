@@ -68,7 +68,7 @@ class ConfidenceTable:
             raise ValueError(f"own_labels must lie in 0 … {m - 1}. Leave them out.")
         if self.table is None:
             return np.minimum(self.sizes[classes], cap).astype(np.int64)
-        values = np.ascontiguousarray(released[:, self.order], np.float64)
+        values = np.ascontiguousarray(released.take(self.order, axis=1), np.float64)
         arrays = (self.table.rows, self.table.starts, self.table.before, self.table.leads)
         found: NDArray[np.int64] = _counts(values, self.radius, classes, arrays, cap)
         return found

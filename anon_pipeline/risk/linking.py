@@ -124,7 +124,7 @@ def linking_table(
 
 
 def _columns(values: NDArray[np.float64], order: NDArray[np.int64]) -> NDArray[np.float64]:
-    return np.ascontiguousarray(values[:, order], np.float64)
+    return np.ascontiguousarray(values.take(order, axis=1), np.float64)
 
 
 def _inverse_sum(tied: NDArray[np.int64]) -> float:
