@@ -38,6 +38,8 @@ def number_classes(evidence: Evidence, policy: Policy) -> Originals:
     )
     labels = np.full(len(behind.labels), -1, np.int64)
     labels[inside] = rank[codes]
+    if np.array_equal(labels, behind.labels):  # numbered before: one array is enough
+        labels = behind.labels
     return replace(behind, labels=labels, own=inside)
 
 
