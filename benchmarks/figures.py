@@ -20,6 +20,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import EquivalenceClasses
+from anon_pipeline.base.rows import keep_rows
 from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM
 from anon_pipeline.encode.codes import CLASS
 from anon_pipeline.encode.grids import quantize_columns
@@ -100,7 +101,7 @@ def recoded(table: pd.DataFrame, policy: Policy, *, entropy: Entropy) -> Recoded
     """
     before = deidentified(policy, raw(policy, table, entropy=entropy), key=None)
     after = k_anonymized(policy, before)
-    kept = after.frame[after.frame[CLASS] >= 0]
+    kept = keep_rows(after.frame, (after.frame[CLASS] >= 0).to_numpy())
     labels = kept[CLASS].to_numpy(np.int64)
     classes = EquivalenceClasses(labels, np.bincount(labels).astype(np.int64))
     heights = quantize_columns(kept, policy)

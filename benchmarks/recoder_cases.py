@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
+from anon_pipeline.base.packed_tables import unpack_table
 from anon_pipeline.encode.codes import accept
 from anon_pipeline.policy import Policy, policy_from
 from benchmarks.adult import (
@@ -95,7 +96,7 @@ def _case(
     policy = policy_from(
         {"name": "case", "source": {"path": "-"}, "columns": dict(columns), "anonymize": dict(wanted)}
     )
-    return Case(policy, accept(frame[list(columns)], policy), folder)
+    return Case(policy, unpack_table(accept(frame[list(columns)], policy)), folder)
 
 
 def _adult(names: tuple[str, ...], **wanted: Any) -> Case:

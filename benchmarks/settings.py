@@ -287,7 +287,7 @@ def prepare(folder: Path) -> None:
     )
     chain = run(_policy(), people, Means(Path(), None, system_entropy()))
     released, originals = chain.suppressed, chain.k_anonymized
-    columns = {name: list(frame) for name, frame in (("r", released.frame), ("o", originals.frame))}
+    columns = {"r": [*released.frame.columns], "o": [*originals.frame.columns]}
     kept = {
         "released": {name: released.frame[name].tolist() for name in columns["r"]},
         "originals": {name: originals.frame[name].tolist() for name in columns["o"]},

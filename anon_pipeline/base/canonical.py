@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from anon_pipeline.base.classes import pack_columns
 from anon_pipeline.base.digest import digest_column
 from anon_pipeline.base.order import sorted_places
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.base.values import to_arrow
 
 _SAME = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_large_string)
@@ -33,7 +34,7 @@ class Canonical:
     digest: str
 
 
-def canonical_form(frame: pd.DataFrame) -> Canonical:
+def canonical_form(frame: Table) -> Canonical:
     """Return the places of a table's records and its digest: both are equal for any order of the records.
 
     Args:

@@ -6,15 +6,15 @@ import hashlib
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.base.size_bounds import file_size
 from anon_pipeline.base.values import to_arrow
 
 
-def digest_frame(frame: pd.DataFrame) -> str:
+def digest_frame(frame: Table) -> str:
     """Return the SHA-256 of a table's content, independent of its index, chunks and file format.
 
     Args:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError, withhold_text
 from anon_pipeline.base.mistakes import counted_records
+from anon_pipeline.base.packed_tables import Table
 
 _DIGIT = r"\s*\d"
 _EXACT = 2**53  # whole floats from here on may stand for another whole number
@@ -186,14 +188,18 @@ class WrittenColumns:
     frame: (n, columns).
     """
 
-    frame: pd.DataFrame = field(repr=False)
-    _made: dict[str, tuple[NDArray[np.int64], pa.LargeStringArray]] = field(default_factory=dict, repr=False)
+    frame: Table = field(repr=False)
+    _made: dict[str, tuple[NDArray[np.integer[Any]], pa.LargeStringArray]] = field(
+        default_factory=dict, repr=False
+    )
 
     def both(self, name: str) -> tuple[NDArray[np.int64], pa.LargeStringArray]:
         """Return a column's numbers, (n,), and texts, (m,)."""
         if name not in self._made:
-            self._made[name] = arrow_codes(self.frame[name])
-        return self._made[name]
+            codes, texts = arrow_codes(self.frame[name])
+            self._made[name] = codes.astype(np.min_scalar_type(-len(texts) - 1)), texts
+        narrow, texts = self._made[name]
+        return narrow.astype(np.int64), texts
 
     def codes(self, name: str) -> NDArray[np.int64]:
         """Return a column's numbers, (n,)."""

@@ -26,8 +26,7 @@ from anon_pipeline.cli.result_schemas import RESULTS
 from anon_pipeline.cli.shared import echo_json, print_report, show_names, shows_values
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
-
+    from anon_pipeline.base.packed_tables import Table
     from anon_pipeline.gate import GateReport
     from anon_pipeline.policy import Policy
     from anon_pipeline.policy.locations import Locations
@@ -106,7 +105,7 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
     sys.exit(0 if all(one.passed for one in found) else 1)
 
 
-def _judge(frame: DataFrame, policy: Policy, locations: Locations) -> GateReport:
+def _judge(frame: Table, policy: Policy, locations: Locations) -> GateReport:
     """Judge a table with the available files; for a file alone the population's table is optional."""
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.gate import evaluate  # noqa: PLC0415
@@ -131,7 +130,7 @@ def _say_unmeasured(report: GateReport, *, allowed: bool) -> None:
         )
 
 
-def _tables(path: Path, policy: Policy) -> Iterator[tuple[str, Callable[[], DataFrame]]]:
+def _tables(path: Path, policy: Policy) -> Iterator[tuple[str, Callable[[], Table]]]:
     """Yield the name of each released table at a path, and what reads it.
 
     Raises:

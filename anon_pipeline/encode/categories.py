@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.mistakes import counted_records
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.encode.grids import epsilon_shares, quantize_columns
 from anon_pipeline.hierarchy.build import code_column
 from anon_pipeline.perturb.category_law import (
@@ -46,7 +47,7 @@ def category_noises(policy: Policy) -> dict[str, CategoryNoise]:
     }
 
 
-def category_codes(frame: pd.DataFrame, policy: Policy) -> NDArray[np.int64]:
+def category_codes(frame: Table, policy: Policy) -> NDArray[np.int64]:
     """Return the columns of categories as codes of their domains, (n, c).
 
     Raises:
@@ -89,7 +90,7 @@ def draw_category_columns(policy: Policy, originals: NDArray[np.int64], *, words
     return np.stack(columns, axis=1) if columns else originals
 
 
-def noisy_units(frame: pd.DataFrame, policy: Policy) -> NDArray[np.int64]:
+def noisy_units(frame: Table, policy: Policy) -> NDArray[np.int64]:
     """Return all perturb columns in the order of `Policy.noisy`: grid units, then codes, (n, p + c).
 
     Raises:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.headers import refuse_names
 from anon_pipeline.base.mistakes import counted_records
+from anon_pipeline.base.packed_tables import Table, table_of, with_text_names
 from anon_pipeline.base.values import text_ranks, to_arrow, to_finite_numbers, to_texts, to_whole_numbers
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.hierarchy import Hierarchy, code_column
@@ -25,7 +26,7 @@ RECORD, CLASS, PERSON = "_record_id", "_class_id", "_person_id"
 PRIVATE = (RECORD, CLASS, PERSON)
 
 
-def accept(frame: pd.DataFrame, policy: Policy) -> pd.DataFrame:
+def accept(frame: Table, policy: Policy) -> Table:
     """Check a table against the policy's columns and cast it to the types that the roles need.
 
     Args:
@@ -40,24 +41,31 @@ def accept(frame: pd.DataFrame, policy: Policy) -> pd.DataFrame:
             declared orders or kinds of values that do not fit. All of them listed, with counts, without
             values, and without names that the policy does not have (`headers`).
     """
-    named = frame.set_axis([str(name) for name in frame.columns], axis=1)
+    named = with_text_names(frame)
     refuse_names(list(named.columns), list(policy.columns))
     if not len(named):
         raise InputError("the input must have at least one record, got none")
     problems: list[str] = []
-    cast: dict[str, pd.Series] = {}
+    table = table_of(_accepted_columns(named, policy, problems), len(named))
+    if problems:
+        raise InputError(problems)
+    return table
+
+
+def _accepted_columns(named: Table, policy: Policy, problems: list[str]) -> Iterator[tuple[str, pd.Series]]:
+    """Yield each column that can be cast to what its role needs; what is wrong is added to ``problems``."""
     for name, column in policy.columns.items():
         series = named[name].reset_index(drop=True)
         if isinstance(series.dtype, pd.CategoricalDtype):
             series = series.astype(object)
+        cast = None
         try:
-            cast[name] = _cast(series, column)
+            cast = _cast(series, column)
         except InputError as error:
             problems += error.problems
         problems += _missing_problems(series, column)
-    if problems:
-        raise InputError(problems)
-    return pd.DataFrame(cast)
+        if cast is not None:
+            yield name, cast
 
 
 def _cast(series: pd.Series, column: object) -> pd.Series:
@@ -103,10 +111,13 @@ def _known_texts(series: pd.Series, known: Sequence[str], *, must: str) -> pd.Se
     return written
 
 
-def mark_incomplete(frame: pd.DataFrame, policy: Policy) -> NDArray[np.bool_]:
+def mark_incomplete(frame: Table, policy: Policy) -> NDArray[np.bool_]:
     """Mark records with a missing value in a perturb or sensitive column, (n,); they are suppressed first."""
     names = [*policy.noisy, *policy.sensitive]
-    return frame[names].isna().any(axis=1).to_numpy() if names else np.zeros(len(frame), dtype=bool)
+    marked = np.zeros(len(frame), np.bool_)
+    for name in names:
+        marked |= frame[name].isna().to_numpy()
+    return marked
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,7 +128,7 @@ class Coded:
     hierarchies: tuple[Hierarchy, ...]
 
 
-def code_quasi_identifiers(frame: pd.DataFrame, policy: Policy, *, folder: Path = Path()) -> Coded:
+def code_quasi_identifiers(frame: Table, policy: Policy, *, folder: Path = Path()) -> Coded:
     """Code every generalize column.
 
     Args:
@@ -169,18 +180,16 @@ def label_codes(column: pd.Series) -> NDArray[np.int64]:
 
 def decode(
     codes: NDArray[np.int64], values: Sequence[NDArray[np.object_]], names: Sequence[str]
-) -> pd.DataFrame:
-    """Write generalized codes as text columns.
+) -> Iterator[tuple[str, pd.Series]]:
+    """Write generalized codes as columns of texts, one after the other.
 
     Args:
         codes: (n, q); −1 is a suppressed record.
         values: q arrays; the released value of each code; None is a missing value.
-    Returns:
-        (n, q) texts; missing where the value is missing or the record is suppressed.
+    Yields:
+        Each name with its column, (n,) texts; missing where the value is missing or the record is suppressed.
     """
-    columns = {}
     for j, name in enumerate(names):
         known = pa.array([*values[j], None], type=pa.large_string(), from_pandas=True)
         written = known.take(pa.array(np.where(codes[:, j] < 0, len(known) - 1, codes[:, j])))
-        columns[name] = pd.Series(pd.array(written, dtype="str"), name=name)
-    return pd.DataFrame(columns)
+        yield name, pd.Series(pd.array(written, dtype="str"), name=name)

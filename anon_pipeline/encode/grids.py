@@ -6,10 +6,10 @@ import math
 from fractions import Fraction
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.catalog.mechanisms import MECHANISMS
 from anon_pipeline.perturb.budget import exact_fraction, split_epsilon
 from anon_pipeline.perturb.grid import quantize, to_grid
@@ -17,7 +17,7 @@ from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.policy.model import Policy
 
 
-def grid_units(frame: pd.DataFrame, policy: Policy) -> NDArray[np.float64]:
+def grid_units(frame: Table, policy: Policy) -> NDArray[np.float64]:
     """Return the perturb columns with numbers in grid units, (n, p)."""
     columns = [
         to_grid(frame[name].to_numpy(np.float64), column.resolution)
@@ -26,7 +26,7 @@ def grid_units(frame: pd.DataFrame, policy: Policy) -> NDArray[np.float64]:
     return np.stack(columns, axis=1) if columns else np.empty((len(frame), 0))
 
 
-def quantize_columns(frame: pd.DataFrame, policy: Policy) -> NDArray[np.int64]:
+def quantize_columns(frame: Table, policy: Policy) -> NDArray[np.int64]:
     """Return the perturb columns with numbers rounded to their grids, (n, p).
 
     Raises:

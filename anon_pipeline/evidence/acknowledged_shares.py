@@ -6,8 +6,8 @@ import datetime
 from collections.abc import Iterator
 
 import numpy as np
-import pandas as pd
 
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.evidence.released_columns import combined_codes
 from anon_pipeline.policy.acknowledgements import Acknowledged, hashed_columns
 from anon_pipeline.policy.model import Policy
@@ -19,7 +19,7 @@ FREE = 0.5
 _TIMES = 2  # the measured share, that a larger acknowledged one may be
 
 
-def blank_acknowledgements(frame: pd.DataFrame, policy: Policy, today: datetime.date) -> Iterator[str]:
+def blank_acknowledgements(frame: Table, policy: Policy, today: datetime.date) -> Iterator[str]:
     """Yield the acknowledgements in force that say far more than is measured.
 
     A share above `FREE` must be at most twice what the columns single out, or of a single column at most
@@ -43,7 +43,7 @@ def blank_acknowledgements(frame: pd.DataFrame, policy: Policy, today: datetime.
             )
 
 
-def holds_for_all(frame: pd.DataFrame, policy: Policy, one: Acknowledged) -> bool:
+def holds_for_all(frame: Table, policy: Policy, one: Acknowledged) -> bool:
     """Tell whether all combinations of acknowledged columns single out no more than is acknowledged.
 
     They do not if the columns all together do not: a combination singles out at least as many as each part of
@@ -52,11 +52,11 @@ def holds_for_all(frame: pd.DataFrame, policy: Policy, one: Acknowledged) -> boo
     Args:
         one: about insensitive columns.
     """
-    missing = bool(frame[[*one.columns]].isna().any(axis=None))
+    missing = any(bool(frame[name].isna().any()) for name in one.columns)
     return not missing and _measure(frame, policy, one) <= one.share
 
 
-def _measure(frame: pd.DataFrame, policy: Policy, one: Acknowledged) -> float:
+def _measure(frame: Table, policy: Policy, one: Acknowledged) -> float:
     """Return the share that an acknowledgement is about: records that are alone, or different values."""
     codes = combined_codes(frame, one.columns)
     if len(one.columns) == 1 or not {*one.columns} <= {*policy.insensitive}:

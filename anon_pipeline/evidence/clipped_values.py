@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.policy.model import Policy
 
 
-def clipped_shares(frame: pd.DataFrame, policy: Policy) -> dict[str, float]:
+def clipped_shares(frame: Table, policy: Policy) -> dict[str, float]:
     """Return the share of the values of each bounded column that its bounds replace, in [0, 1].
 
     A value that equals a bound is not beyond it. Missing values do not count.

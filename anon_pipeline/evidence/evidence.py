@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from anon_pipeline.base.classes import EquivalenceClasses, group_columns, same_partition
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.mistakes import counted_records
-from anon_pipeline.base.rows import take_cells
+from anon_pipeline.base.packed_tables import Table, has_cells_of, value_numbers, without_index
+from anon_pipeline.base.rows import some_rows, take_cells
 from anon_pipeline.base.threads import side_by_side
 from anon_pipeline.encode.codes import CLASS, PERSON, RECORD
 from anon_pipeline.encode.grids import grid_units
@@ -35,7 +36,7 @@ class Originals:
     tables: what was sorted of the records, by class.
     """
 
-    frame: pd.DataFrame = field(repr=False)
+    frame: Table = field(repr=False)
     labels: NDArray[np.int64] = field(repr=False)
     own: NDArray[np.int64] = field(repr=False)
     grid: NDArray[np.float64] = field(repr=False)
@@ -53,7 +54,7 @@ class Evidence:
     hierarchies: folder of the hierarchy tables, for the hierarchical distance.
     """
 
-    released: pd.DataFrame = field(repr=False)
+    released: Table = field(repr=False)
     classes: EquivalenceClasses
     originals: Originals | None
     hierarchies: Path
@@ -79,30 +80,25 @@ class Evidence:
         """
         behind = self.originals
         return Evidence(
-            self.released.iloc[positions],
+            some_rows(self.released, positions),
             EquivalenceClasses(labels, np.bincount(labels).astype(np.int64)),
             None if behind is None else replace(behind, own=behind.own[positions]),
             self.hierarchies,
         )
 
 
-def value_classes(frame: pd.DataFrame, names: Sequence[str]) -> EquivalenceClasses:
+def value_classes(frame: Table, names: Sequence[str]) -> EquivalenceClasses:
     """Group (r, columns) records by equal values of some columns; a missing value equals a missing value."""
-
-    def number(name: str) -> NDArray[np.int64]:
-        """Return the number of each record's value in a column, (r,)."""
-        return pd.factorize(frame[name], use_na_sentinel=False)[0].astype(np.int64)
-
-    codes = side_by_side([partial(number, name) for name in names], records=len(frame))
+    codes = side_by_side([partial(value_numbers, frame, name) for name in names], records=len(frame))
     _, labels, sizes = group_columns(codes, len(frame))
     return EquivalenceClasses(labels, sizes)
 
 
 def evidence_from(
-    released: pd.DataFrame,
+    released: Table,
     policy: Policy,
     *,
-    originals: pd.DataFrame | None = None,
+    originals: Table | None = None,
     hierarchies: Path = Path(),
 ) -> Evidence:
     """Bring a release and its originals together.
@@ -123,7 +119,7 @@ def evidence_from(
         raise InputError(f"the release must have each column once, got twice: {', '.join(twice)}")
     if not len(released):
         raise InputError("the release must have at least one record, got none")
-    table = released[policy.released].reset_index(drop=True)
+    table = without_index(released[policy.released])
     classes = value_classes(table, list(policy.generalized))
     behind = None if originals is None else _originals(released, originals, policy)
     if behind is not None:
@@ -131,7 +127,7 @@ def evidence_from(
     return Evidence(table, classes, behind, hierarchies)
 
 
-def _originals(released: pd.DataFrame, originals: pd.DataFrame, policy: Policy) -> Originals:
+def _originals(released: Table, originals: Table, policy: Policy) -> Originals:
     if RECORD not in released or not {RECORD, CLASS} <= set(originals.columns):
         raise InputError("a release must carry the record ids of the vault to be measured against it")
     own = pd.Index(originals[RECORD]).get_indexer(pd.Index(released[RECORD])).astype(np.int64)
@@ -143,11 +139,11 @@ def _originals(released: pd.DataFrame, originals: pd.DataFrame, policy: Policy) 
             f"and {repeated} repeated"
         )
     labels = originals[CLASS].to_numpy(np.int64)
-    frame, grid = originals.reset_index(drop=True), grid_units(originals, policy)
+    frame, grid = without_index(originals), grid_units(originals, policy)
     return Originals(frame, labels, own, grid, people_in(originals, policy))
 
 
-def people_in(originals: pd.DataFrame, policy: Policy) -> NDArray[np.int64] | None:
+def people_in(originals: Table, policy: Policy) -> NDArray[np.int64] | None:
     """Number the people of a vault's table by their ids, (n,); None where the policy names no ``person``.
 
     The numbers do not depend on the order of the records.
@@ -169,11 +165,13 @@ def _unlike(one: pd.Series, other: pd.Series) -> int:
     return int((~(equal | (one.isna() & other.isna()))).sum())
 
 
-def _same(table: pd.DataFrame, originals: Originals, policy: Policy) -> None:
+def _same(table: Table, originals: Originals, policy: Policy) -> None:
     """Refuse a release whose unperturbed cells or classes differ from the vault's."""
 
     def count_unlike(name: str) -> int:
         """Count the records whose value in a column is another one than in the vault."""
+        if has_cells_of(table, originals.frame, name, originals.own):
+            return 0
         after, before = table[name].array, take_cells(originals.frame[name].array, originals.own)
         return 0 if after.equals(before) else _unlike(table[name], pd.Series(before))
 

@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 
+from anon_pipeline.base.packed_tables import Table, unpack_table
 from anon_pipeline.encode.codes import PERSON
 from anon_pipeline.evidence.released_columns import shown_columns
 from anon_pipeline.policy.model import Policy
@@ -18,7 +19,7 @@ _LOOKED = 5_000
 _WORD, _LETTERS = re.compile(r"[^\W_]+"), re.compile(r"[^\W\d_]{2,}")
 
 
-def free_texts(frame: pd.DataFrame, policy: Policy, *, allowed: float) -> tuple[str, ...]:
+def free_texts(frame: Table, policy: Policy, *, allowed: float) -> tuple[str, ...]:
     """Name the released columns in which too many records have a text that no other has.
 
     A text has three words or more, two of them of letters. Too many are more than
@@ -40,8 +41,8 @@ def _holds_texts(series: pd.Series) -> bool:
     return bool(series.dtype == object or pd.api.types.is_string_dtype(series.dtype))
 
 
-def _is_free(frame: pd.DataFrame, name: str, allowed: float) -> bool:
-    once = frame[[PERSON, name]].drop_duplicates() if PERSON in frame else frame
+def _is_free(frame: Table, name: str, allowed: float) -> bool:
+    once = unpack_table(frame[[PERSON, name]]).drop_duplicates() if PERSON in frame else frame
     codes, values = pd.factorize(once[name])
     holders = np.bincount(codes[codes >= 0], minlength=len(values))
     alone = np.flatnonzero(holders == 1)

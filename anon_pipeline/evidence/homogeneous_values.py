@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.order import different_values
+from anon_pipeline.base.rows import keep_rows
 from anon_pipeline.base.values import text_codes
 from anon_pipeline.base.word_forms import plain_word
 from anon_pipeline.evidence.coarse_values import code_groups, end_marks
@@ -195,7 +196,7 @@ def told_by_others(evidence: Evidence, policy: Policy, name: str) -> float:
     inside = behind.labels >= 0
     if not inside.any() or not others:
         return 0.0
-    groups = value_classes(behind.frame[inside], others)
+    groups = value_classes(keep_rows(behind.frame[others], inside), others)
     return _share(rank_values(behind.frame[name][inside]), groups.labels, _people(behind, inside), MOST)
 
 

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.base.values import arrow_codes, text_codes
 from anon_pipeline.evidence.released_columns import MANY, shown_columns
 from anon_pipeline.policy.model import Policy
@@ -40,7 +41,7 @@ Integers = NDArray[np.int64]
 Words = tuple[str, ...]
 
 
-def held_identifiers(before: pd.DataFrame, after: pd.DataFrame, policy: Policy) -> dict[str, str]:
+def held_identifiers(before: Table, after: Table, policy: Policy) -> dict[str, str]:
     """Name the released columns in which values of an identifier stand, and the identifier.
 
     A column counts if at least `FEWEST` records have the value of their own identifier in it, and more than

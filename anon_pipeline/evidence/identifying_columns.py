@@ -5,8 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterator, Mapping, Sequence
 
-import pandas as pd
-
+from anon_pipeline.base.packed_tables import Table, unpack_table
 from anon_pipeline.encode.codes import PERSON
 from anon_pipeline.evidence.acknowledged_shares import blank_acknowledgements, holds_for_all
 from anon_pipeline.evidence.culprits import Culprit, culprits
@@ -38,7 +37,7 @@ def utc_today() -> datetime.date:
 
 
 def identifying_columns(
-    frame: pd.DataFrame,
+    frame: Table,
     policy: Policy,
     *,
     today: datetime.date,
@@ -115,7 +114,7 @@ def _alone(policy: Policy, name: str) -> str:
 
 
 def _holding_messages(
-    frame: pd.DataFrame, policy: Policy, holding: Mapping[str, str], today: datetime.date
+    frame: Table, policy: Policy, holding: Mapping[str, str], today: datetime.date
 ) -> Iterator[str]:
     """Yield the columns with values of an identifier that nobody answers for."""
     for (name,) in _unanswered_sets(frame, policy, [(name,) for name in holding], today):
@@ -178,7 +177,7 @@ def _way_out(policy: Policy, name: str) -> str:
 
 
 def _unanswered_sets(
-    frame: pd.DataFrame, policy: Policy, sets: Sequence[tuple[str, ...]], today: datetime.date
+    frame: Table, policy: Policy, sets: Sequence[tuple[str, ...]], today: datetime.date
 ) -> list[tuple[str, ...]]:
     """Return those sets of columns for which nobody answers: for just these, and so many different values."""
 
@@ -194,7 +193,7 @@ def _unanswered_sets(
     return [columns for columns in sets if not is_answered(columns)]
 
 
-def _hash_messages(frame: pd.DataFrame, policy: Policy, today: datetime.date) -> Iterator[str]:
+def _hash_messages(frame: Table, policy: Policy, today: datetime.date) -> Iterator[str]:
     """Yield the released pseudonyms that nobody answers for."""
     for name in hashed_columns(policy.columns):
         share = _acknowledged_share(policy, [name], today)
@@ -239,7 +238,7 @@ def _unheld(policy: Policy, names: Sequence[str], today: datetime.date, *, just:
 
 
 def _together(
-    frame: pd.DataFrame,
+    frame: Table,
     policy: Policy,
     names: list[str],
     named: Sequence[str],
@@ -265,7 +264,7 @@ def _together(
             return 1.0  # they are within what is acknowledged, and need not be counted
         return allowed_share(policy, some, [today])
 
-    once = frame.drop_duplicates([PERSON, *names]) if PERSON in frame else frame
+    once = unpack_table(frame[[PERSON, *names]]).drop_duplicates() if PERSON in frame else frame
     codes = {name: value_codes(once[name]) for name in names}
     found = exceeding_sets(list(codes.values()), share_allowed, budget=budget)
     different = {name: int(column.max(initial=-1)) for name, column in codes.items()}

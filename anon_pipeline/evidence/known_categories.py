@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.encode.categories import category_noises
 from anon_pipeline.encode.codes import CLASS
 from anon_pipeline.evidence.evidence import Evidence, people_in
@@ -38,7 +39,7 @@ def expected_of_category(evidence: Evidence, policy: Policy, name: str) -> Expec
     )
 
 
-def foreseen_of_category(frame: pd.DataFrame, policy: Policy, name: str) -> float:
+def foreseen_of_category(frame: Table, policy: Policy, name: str) -> float:
     """Return the expected share before the draw; it does not depend on the drawn values.
 
     Args:
@@ -88,7 +89,7 @@ def _codes(values: pd.Series, noise: CategoryNoise) -> NDArray[np.int64]:
     return pd.Index(noise.domain.values).get_indexer(pd.Index(values.astype(object))).astype(np.int64)
 
 
-def codes_of(frame: pd.DataFrame, policy: Policy) -> NDArray[np.int64]:
+def codes_of(frame: Table, policy: Policy) -> NDArray[np.int64]:
     """Return the columns of drawn categories as codes of their domains, (n, c); −1 for no value of it."""
     found = [_codes(frame[name], noise) for name, noise in category_noises(policy).items()]
     return np.stack(found, axis=1) if found else np.empty((len(frame), 0), np.int64)

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.hierarchy import Hierarchy, code_column
 from anon_pipeline.policy.hierarchies import HierarchySpec, hierarchy_kind
 from anon_pipeline.policy.model import Policy
@@ -17,7 +17,7 @@ _LISTED = 2  # members that a label names
 _LETTER = re.compile(r"[^\W\d_]")
 
 
-def listing_labels(frame: pd.DataFrame, policy: Policy, *, hierarchies: Path = Path()) -> tuple[str, ...]:
+def listing_labels(frame: Table, policy: Policy, *, hierarchies: Path = Path()) -> tuple[str, ...]:
     """Name the columns released by a hierarchy of which a label names members that only few records have.
 
     A label counts that has two or more values of its own group in it, as whole words, each of which fewer

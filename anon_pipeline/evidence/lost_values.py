@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.evidence.evidence import Evidence, people_in
 from anon_pipeline.evidence.measures import require_originals
 from anon_pipeline.policy.hierarchies import hierarchy_kind
@@ -19,7 +20,7 @@ BY_CHANCE = 0.05
 """Values that may be lost by chance, at most, if records were left out at random."""
 
 
-def lost_by_recoding(frame: pd.DataFrame, policy: Policy, classes: NDArray[np.int64]) -> tuple[str, ...]:
+def lost_by_recoding(frame: Table, policy: Policy, classes: NDArray[np.int64]) -> tuple[str, ...]:
     """Name the columns with an original category of which the recoding suppressed every record.
 
     Args:

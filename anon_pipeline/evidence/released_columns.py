@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.order import count_different, different_values
+from anon_pipeline.base.packed_tables import Table, unpack_table
 from anon_pipeline.base.values import text_codes
 from anon_pipeline.catalog.detectors.identifying_names import birth_part, is_vague, telling_name
 from anon_pipeline.catalog.detectors.identifying_values import looks_like, may_be
@@ -56,7 +57,7 @@ def value_codes(series: pd.Series) -> NDArray[np.int64]:
     return pd.factorize(series)[0].astype(np.int64)
 
 
-def combined_codes(frame: pd.DataFrame, names: Sequence[str]) -> NDArray[np.int64]:
+def combined_codes(frame: Table, names: Sequence[str]) -> NDArray[np.int64]:
     """Return the values of some columns together, each once for each person who has them.
 
     Args:
@@ -64,7 +65,7 @@ def combined_codes(frame: pd.DataFrame, names: Sequence[str]) -> NDArray[np.int6
     Returns:
         (r,) a number for each combination, −1 where one of its values is missing.
     """
-    once = frame[[PERSON, *names]].drop_duplicates() if PERSON in frame else frame
+    once = unpack_table(frame[[PERSON, *names]]).drop_duplicates() if PERSON in frame else frame
     codes = value_codes(once[names[0]])
     for name in names[1:]:
         other = value_codes(once[name])
@@ -74,7 +75,7 @@ def combined_codes(frame: pd.DataFrame, names: Sequence[str]) -> NDArray[np.int6
     return codes
 
 
-def following_columns(frame: pd.DataFrame, policy: Policy) -> tuple[str, ...]:
+def following_columns(frame: Table, policy: Policy) -> tuple[str, ...]:
     """Name the shown columns whose equal values mark records of one person.
 
     A column counts with at least `MANY` different values, `FEWEST` of them repeated, where records of one
@@ -113,7 +114,7 @@ def _independent(quasi: Mapping[str, NDArray[np.int64]]) -> list[NDArray[np.int6
     return [columns[j] for j in independent_columns(columns)]
 
 
-def telling_columns(frame: pd.DataFrame, policy: Policy) -> Iterator[tuple[tuple[str, ...], str]]:
+def telling_columns(frame: Table, policy: Policy) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield the shown columns whose names say that they identify people, and what they say.
 
     A column counts with at least `MANY` different values, a coarsened one only if fewer than `FEWEST` people
@@ -136,7 +137,7 @@ def telling_columns(frame: pd.DataFrame, policy: Policy) -> Iterator[tuple[tuple
             yield (name,), said
 
 
-def doubtful_columns(frame: pd.DataFrame, policy: Policy) -> Iterator[str]:
+def doubtful_columns(frame: Table, policy: Policy) -> Iterator[str]:
     """Yield the shown columns whose names say that they identify people, and whose few values may be that.
 
     They are those that `telling_columns` leaves out: fewer than `MANY` different values, of which it is not
@@ -152,14 +153,14 @@ def doubtful_columns(frame: pd.DataFrame, policy: Policy) -> Iterator[str]:
             yield name
 
 
-def _few_values(frame: pd.DataFrame, policy: Policy, name: str) -> list[str]:
+def _few_values(frame: Table, policy: Policy, name: str) -> list[str]:
     """Return the different values of a column that has fewer than `MANY` and is not coarsened; else none."""
     if name in policy.coarsened or frame[name].nunique() >= MANY:
         return []
     return [str(text) for text in text_codes(frame[name])[1] if not pd.isna(text)]
 
 
-def _many(frame: pd.DataFrame, policy: Policy, names: Sequence[str]) -> bool:
+def _many(frame: Table, policy: Policy, names: Sequence[str]) -> bool:
     """Return whether columns have enough different values to stand for people."""
     codes = combined_codes(frame, names)
     there = codes[codes >= 0]
@@ -168,6 +169,6 @@ def _many(frame: pd.DataFrame, policy: Policy, names: Sequence[str]) -> bool:
     return different >= MANY and (not coarse or len(there) < FEWEST * different)
 
 
-def identifies(frame: pd.DataFrame, name: str) -> bool:
+def identifies(frame: Table, name: str) -> bool:
     """Tell whether a column has half as many different values as values present, or as people with one."""
     return is_identifying(combined_codes(frame, [name]))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import EquivalenceClasses
 from anon_pipeline.base.order import rank_values
+from anon_pipeline.base.rows import some_rows, take_rows
 from anon_pipeline.encode.grids import noises
 from anon_pipeline.encode.noise import output_bounds
 from anon_pipeline.evidence.evidence import Evidence, Originals
@@ -107,7 +108,7 @@ class Drawn:
         """Return it as what the gate measures."""
         table, columns = self.table, {}
         own = table.originals.own[self.rows]
-        frame = table.originals.frame.iloc[own].reset_index(drop=True)
+        frame = some_rows(table.originals.frame, own)
         others = dict.fromkeys(table.policy.categorical, 0)  # no attack that is measured here looks at them
         for j, (name, column) in enumerate(table.policy.perturbed.items()):
             columns[name] = from_grid(self.values[:, j], column.resolution)
@@ -146,5 +147,5 @@ def all_released(
     behind: Originals, classes: EquivalenceClasses, evidence: Evidence, policy: Policy
 ) -> Evidence:
     """Return the records in classes as if all were released, with the columns that classes are judged by."""
-    frame = behind.frame[policy.class_limited].iloc[behind.own].reset_index(drop=True)
+    frame = take_rows(behind.frame[policy.class_limited], behind.own)
     return Evidence(frame, classes, behind, evidence.hierarchies)

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import pack_columns
 from anon_pipeline.base.order import rank_values
+from anon_pipeline.base.packed_tables import Table
+from anon_pipeline.base.rows import some_rows
 from anon_pipeline.base.values import to_texts
 from anon_pipeline.encode.codes import PERSON
 from anon_pipeline.policy.hierarchies import hierarchy_kind
@@ -42,7 +44,7 @@ class Original(NamedTuple):
 
 
 def told_originals(
-    frame: pd.DataFrame, policy: Policy, codes: Integers, classes: Integers
+    frame: Table, policy: Policy, codes: Integers, classes: Integers
 ) -> dict[str, str | list[str]]:
     """Name the generalized, noisy and drawn columns whose originals other released columns reveal.
 
@@ -59,18 +61,19 @@ def told_originals(
     rows = choose_records(classes)
     if not len(rows):
         return {}
-    others = {name: _sorted_codes(frame[name].iloc[rows]) for name in policy.unchanged}
-    people = pd.factorize(frame[PERSON].iloc[rows])[0].astype(np.int64) if PERSON in frame else None
-    numbers = _numbers(frame.iloc[rows][policy.unchanged])
+    few = some_rows(frame, rows)
+    others = {name: _sorted_codes(few[name]) for name in policy.unchanged}
+    people = pd.factorize(few[PERSON])[0].astype(np.int64) if PERSON in few else None
+    numbers = _numbers(few[policy.unchanged])
     found: dict[str, str | list[str]] = {}
-    for original in _originals(frame.iloc[rows], policy, codes[rows]):
+    for original in _originals(few, policy, codes[rows]):
         shares = {name: _told_share(original, other, classes[rows], people) for name, other in others.items()}
         most = max(shares, key=lambda name: shares[name], default=None)
         if most is not None and shares[most] >= TOLD:
             found[original.name] = most
         elif original.ordered and len(numbers.columns) > 1:
             together = linear_share(
-                _values(frame[original.name].iloc[rows]), numbers.to_numpy(np.float64, na_value=np.nan)
+                _values(few[original.name]), numbers.to_numpy(np.float64, na_value=np.nan)
             )
             if together >= TOLD:
                 found[original.name] = [*numbers.columns]

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.catalog.detectors import DETECTORS
 from anon_pipeline.catalog.detectors.patterns import matches
 from anon_pipeline.catalog.detectors.safe_harbor_texts import (
@@ -44,7 +45,7 @@ class _Column(NamedTuple):
     numeric: bool
 
 
-def unsafe_columns(frame: pd.DataFrame, policy: Policy) -> list[str]:
+def unsafe_columns(frame: Table, policy: Policy) -> list[str]:
     """List which columns break Safe Harbor, each with what to write.
 
     Numbers with noise are judged by the policy alone: a verdict must not depend on the noise that was drawn.

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import pack_columns, row_order
 from anon_pipeline.base.order import sorted_places
+from anon_pipeline.base.rows import some_rows
 from anon_pipeline.encode.codes import code_sensitive
 from anon_pipeline.evidence.evidence import Evidence, Originals
 from anon_pipeline.evidence.measures import require_originals
@@ -111,7 +112,7 @@ def repeat_originals(behind: Originals, policy: Policy, copies: int) -> Original
     labels = np.tile(behind.labels, copies)
     people = behind.people
     return Originals(
-        frame.iloc[np.tile(np.arange(n), copies)].reset_index(drop=True),
+        some_rows(frame, np.tile(np.arange(n), copies)),
         np.where(labels >= 0, labels + number * m, -1),
         np.tile(behind.own, copies) + np.repeat(np.arange(copies) * n, len(behind.own)),
         np.tile(behind.grid, (copies, 1)),

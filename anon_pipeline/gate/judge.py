@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-import pandas as pd
-
 from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.errors import InputError, is_named
+from anon_pipeline.base.freed_memory import return_freed_memory
+from anon_pipeline.base.packed_tables import Table, unpack_table
 from anon_pipeline.base.threads import side_by_side
 from anon_pipeline.evidence.evidence import evidence_from
 from anon_pipeline.evidence.value_order import with_numbered_classes
@@ -27,11 +28,11 @@ from anon_pipeline.stages.lineage import Descent
 
 
 def evaluate(  # noqa: PLR0913 - all that is known about a release
-    release: pd.DataFrame,
+    release: Table,
     policy: Policy,
     facts: Facts | None = None,
     *,
-    originals: pd.DataFrame | None = None,
+    originals: Table | None = None,
     hierarchies: Path = Path(),
     memory: Memory | None = None,
     population: Population | None = None,
@@ -79,6 +80,16 @@ def _verdicts(case: Case) -> list[Verdict]:
     return [found[at] if at in found else _judge(demand, case) for at, demand in enumerate(asked)]
 
 
+def _copy_of(case: Case) -> Case:
+    """Copy a case for a plugin, whose measures expect the tables of pandas."""
+    evidence = case.evidence
+    behind = evidence.originals
+    if behind is not None:
+        behind = replace(behind, frame=unpack_table(behind.frame))
+    evidence = replace(evidence, released=unpack_table(evidence.released), originals=behind)
+    return deepcopy(replace(case, release=unpack_table(case.release), evidence=evidence))
+
+
 def _reason(error: Exception) -> str:
     """Say what went wrong without quoting the data: named errors are safe, of others only the type is."""
     return (
@@ -91,6 +102,8 @@ def _reason(error: Exception) -> str:
 def _judge(demand: Demand, case: Case) -> Verdict:
     """Judge by one limit; that of a plugin gets a copy, since what it changes would be published."""
     try:
-        return demand.verdict(deepcopy(case) if demand.limit.name in LIMIT_KEYS else case)
+        return demand.verdict(_copy_of(case) if demand.limit.name in LIMIT_KEYS else case)
     except Exception as error:  # noqa: BLE001 - fail closed: a measure that raises refuses
         return Verdict(demand.name, Status.REFUSED, reason=_reason(error))
+    finally:
+        return_freed_memory(len(case.release))

@@ -7,10 +7,11 @@ from datetime import date
 from typing import Literal
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.packed_tables import Table
+from anon_pipeline.base.rows import some_rows
 from anon_pipeline.base.threads import shared_property
 from anon_pipeline.encode.categories import noisy_units
 from anon_pipeline.encode.codes import PERSON
@@ -71,7 +72,7 @@ class Case:
     """
 
     policy: Policy
-    release: pd.DataFrame = field(repr=False)
+    release: Table = field(repr=False)
     evidence: Evidence = field(repr=False)
     facts: Facts | None = field(default=None, repr=False)
     descent: Descent | None = field(default=None, repr=False)
@@ -153,7 +154,7 @@ class Case:
         return self.memory
 
     @shared_property
-    def persons(self) -> pd.DataFrame:
+    def persons(self) -> Table:
         """The originals of the released records, record by record, with their people.
 
         Raises:
@@ -162,4 +163,4 @@ class Case:
         behind = self.evidence.originals
         if behind is None or PERSON not in behind.frame:
             raise InputError("the vault must have the people of its records: materialize deidentified again")
-        return behind.frame.iloc[behind.own].reset_index(drop=True)
+        return some_rows(behind.frame, behind.own)

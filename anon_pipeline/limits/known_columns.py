@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-import pandas as pd
-
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.evidence.expectation import Expectation
 from anon_pipeline.evidence.known_attack import KnownAttack
 from anon_pipeline.evidence.known_categories import (
@@ -73,7 +72,7 @@ def _drawn_alone(policy: Policy, demand: Demand) -> str | None:
     return known[0] if len(known) == 1 and known[0] in policy.categorical and not policy.perturbed else None
 
 
-def _before_drawing(demand: Demand, policy: Policy, frame: pd.DataFrame) -> str | None:
+def _before_drawing(demand: Demand, policy: Policy, frame: Table) -> str | None:
     """Say that the gate will refuse drawn categories, whatever is drawn: by class, original and law.
 
     Where a policy judges what was drawn (`linking: realized`), nothing is known yet. A category that is

@@ -9,8 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-import pandas as pd
-
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.evidence.expectation import Expectation
 from anon_pipeline.limits.case import Case, Need
 from anon_pipeline.limits.forecast import Foreseen
@@ -89,7 +88,7 @@ class Judged:
     people: bool = False
     judges_records: bool = False
     over_noise: Callable[[Case, Demand], Expectation] | None = None
-    before_drawing: Callable[[Demand, Policy, pd.DataFrame], str | None] | None = None
+    before_drawing: Callable[[Demand, Policy, Table], str | None] | None = None
 
     def __post_init__(self) -> None:
         if (self.measure is None) == (self.judge is None):

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import dagster as dg
-import pandas as pd
 
 from anon_pipeline.base.errors import private_stage
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.encode.codes import code_quasi_identifiers
 from anon_pipeline.evidence.identifying_columns import identifying_columns, utc_today
 from anon_pipeline.orchestration.failures import as_failure
@@ -135,7 +135,7 @@ def _contract(
     stage: str,
     table: Staged,
     schema: Callable[[], Any],
-    further: Callable[[pd.DataFrame], list[str]] = lambda frame: [],
+    further: Callable[[Table], list[str]] = lambda frame: [],
 ) -> dg.AssetCheckResult:
     """Check a table against a schema, and further where it keeps it: one answer, the broken rules by name."""
     with as_failure(), private_stage(f"check of {stage}"):

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dagster as dg
-import pandas as pd
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.gate import GateReport, Status, Verdict, evaluate
 from anon_pipeline.limits.table import limit_meaning, next_step, verdict_text
 from anon_pipeline.orchestration.metadata import digests, markdown_list, verdict_metadata
@@ -234,7 +234,7 @@ class _Judged:
     """
 
     released: Staged
-    originals: pd.DataFrame
+    originals: Table
     memory: Memory | None
     population: Population | None
     where: Where

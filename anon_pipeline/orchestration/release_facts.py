@@ -10,9 +10,9 @@ from typing import Any
 from urllib.parse import quote
 
 import dagster as dg
-import pandas as pd
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.base.places import has_credentials, is_url
 from anon_pipeline.encode.grids import epsilon_shares
 from anon_pipeline.evidence.evidence import value_classes
@@ -31,7 +31,7 @@ LINKS = "ANON_PIPELINE_RELEASES_URL"
 
 
 def published_metadata(
-    policy: Policy, folders: Locations, written: Published, frame: pd.DataFrame
+    policy: Policy, folders: Locations, written: Published, frame: Table
 ) -> dict[str, Any]:
     """Return the metadata of a release that was written.
 
@@ -59,7 +59,7 @@ def published_metadata(
     }
 
 
-def _numbers(policy: Policy, written: Published, shown: pd.DataFrame) -> dict[str, int | float]:
+def _numbers(policy: Policy, written: Published, shown: Table) -> dict[str, int | float]:
     """Return what has a history: records, classes, levels, loss and noise."""
     sizes = value_classes(shown, list(policy.generalized)).sizes
     facts = written.manifest["facts"]

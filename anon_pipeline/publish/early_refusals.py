@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from anon_pipeline.base.errors import GateRefused, private_stage
 from anon_pipeline.evidence.identifying_columns import identifying_columns, utc_today
@@ -35,12 +36,20 @@ def refuse_early(
     locations.release(policy, partition)
 
 
-def before_noise(policy: Policy, hierarchies: Path) -> dict[str, Callable[[Staged], None]]:
-    """Return what `run` asks before any noise is drawn: what the gate would refuse, whatever the noise."""
-    return {
-        "without_identifiers": partial(_refuse_identifiers, policy, hierarchies),
-        "worth_drawing": partial(refuse_before_drawing, policy),
-    }
+class Refusals(NamedTuple):
+    """What `run` asks before any noise is drawn; each raises.
+
+    without_identifiers: of the table of `deidentified`.
+    worth_drawing: of the table of `k_anonymized`.
+    """
+
+    without_identifiers: Callable[[Staged], None]
+    worth_drawing: Callable[[Staged], None]
+
+
+def before_noise(policy: Policy, hierarchies: Path) -> Refusals:
+    """Return what refuses, before any noise is drawn, what the gate would refuse, whatever the noise."""
+    return Refusals(partial(_refuse_identifiers, policy, hierarchies), partial(refuse_before_drawing, policy))
 
 
 def _refuse_identifiers(policy: Policy, hierarchies: Path, deidentified: Staged) -> None:

@@ -14,6 +14,14 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.packed_tables import (
+    Table,
+    arrow_schema,
+    arrow_table,
+    pack_large,
+    table_from_arrow,
+    unpack_table,
+)
 from anon_pipeline.base.size_bounds import Held
 from anon_pipeline.base.values import to_finite_numbers, to_whole_numbers
 from anon_pipeline.catalog.entry_code import import_entry
@@ -28,14 +36,14 @@ from anon_pipeline.sources.parquet import read_parquet
 Formulas = Literal["neutralize", "keep"]
 
 
-def to_bytes(frame: pd.DataFrame, form: str, *, formulas: Formulas = "keep") -> bytes:
+def to_bytes(frame: Table, form: str, *, formulas: Formulas = "keep") -> bytes:
     """Write a table to the bytes of one file; see `to_files`."""
     (data,) = to_files(frame, form, formulas=formulas)
     return data
 
 
 def to_files(
-    frame: pd.DataFrame, form: str, *, records_per_file: int | None = None, formulas: Formulas = "keep"
+    frame: Table, form: str, *, records_per_file: int | None = None, formulas: Formulas = "keep"
 ) -> list[bytes]:
     """Write a table to bytes: no index, no pandas metadata, row groups and statistics by content alone.
 
@@ -44,7 +52,7 @@ def to_files(
         records_per_file: see `parts.cut_table`; the columns have the same types in all files.
         formulas: of what a spreadsheet opens: whether texts that a spreadsheet would run are made harmless.
     """
-    table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
+    table = arrow_table(frame).replace_schema_metadata(None)
     one = RELEASE_FORMATS[form]
     if one.runs_formulas and formulas == "neutralize":
         table = neutralize(table)
@@ -69,7 +77,7 @@ def write_csv(table: pa.Table, buffer: io.BytesIO) -> None:
 
 
 def from_bytes(
-    data: bytes, form: str, *, like: pd.DataFrame | pa.Schema | None = None, formulas: Formulas = "keep"
+    data: bytes, form: str, *, like: Table | pa.Schema | None = None, formulas: Formulas = "keep"
 ) -> pd.DataFrame:
     """Read a table back from one file; see `from_files`."""
     return from_files([data], form, like=like, formulas=formulas)
@@ -79,7 +87,7 @@ def from_files(
     files: Sequence[bytes],
     form: str,
     *,
-    like: pd.DataFrame | pa.Schema | None = None,
+    like: Table | pa.Schema | None = None,
     formulas: Formulas = "keep",
 ) -> pd.DataFrame:
     """Read a table back from all of its files.
@@ -91,11 +99,23 @@ def from_files(
     Raises:
         InputError: texts that a spreadsheet would run where none may be; by column and count.
     """
+    return unpack_table(read_back(files, form, like=like, formulas=formulas))
+
+
+def read_back(
+    files: Sequence[bytes],
+    form: str,
+    *,
+    like: Table | pa.Schema | None = None,
+    formulas: Formulas = "keep",
+) -> Table:
+    """Do as `from_files` does; a large table is packed."""
     one = RELEASE_FORMATS[form]
     types = None if one.typed or like is None else dict(_types(like, formulas))
     table = pa.concat_tables([import_entry(one.reads)(data, types) for data in files])
-    read: pd.DataFrame = table.to_pandas(ignore_metadata=True, integer_object_nulls=True)
-    return _harmless(read) if one.runs_formulas and formulas == "neutralize" else read
+    if one.runs_formulas and formulas == "neutralize":
+        return pack_large(_harmless(unpack_table(table_from_arrow(table))))
+    return table_from_arrow(table)
 
 
 def parquet_table(data: bytes, types: Mapping[str, pa.DataType] | None) -> pa.Table:
@@ -125,9 +145,9 @@ def _harmless(frame: pd.DataFrame) -> pd.DataFrame:
     return restore(frame)
 
 
-def column_types(frame: pd.DataFrame) -> dict[str, str]:
+def column_types(frame: Table) -> dict[str, str]:
     """Name the type of each column, as Arrow does; categories by the type of their values."""
-    schema = pa.Schema.from_pandas(frame, preserve_index=False)
+    schema = arrow_schema(frame)
     return {field.name: _name(field.type) for field in schema}
 
 
@@ -174,8 +194,8 @@ def _type(text: str) -> pa.DataType:
     return pa.type_for_alias(text)
 
 
-def _types(like: pd.DataFrame | pa.Schema, formulas: Formulas) -> list[tuple[str, pa.DataType]]:
-    schema = like if isinstance(like, pa.Schema) else pa.Schema.from_pandas(like, preserve_index=False)
+def _types(like: Table | pa.Schema, formulas: Formulas) -> list[tuple[str, pa.DataType]]:
+    schema = like if isinstance(like, pa.Schema) else arrow_schema(like)
     if formulas == "neutralize":
         schema = neutralize(schema.empty_table()).schema
     return [(field.name, field.type) for field in schema]

@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import pandas as pd
-
 from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.errors import ANOTHER_DRAW, GateRefused, PublishError
+from anon_pipeline.base.freed_memory import return_freed_memory
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.catalog.releases import RELEASE_FORMATS
 from anon_pipeline.encode.codes import RECORD
 from anon_pipeline.gate import GateReport, evaluate
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.publish.file_formats import column_types, file_types, from_files, to_files
+from anon_pipeline.publish.file_formats import column_types, file_types, read_back, to_files
 from anon_pipeline.publish.parts import expected_records
 from anon_pipeline.publish.writer import DataFile, data_file
 from anon_pipeline.sources.population import Population
@@ -33,14 +33,14 @@ class Judged:
     report: verdicts on ``frame``.
     """
 
-    frame: pd.DataFrame = field(repr=False)
+    frame: Table = field(repr=False)
     files: tuple[DataFile, ...] = field(repr=False)
     report: GateReport
 
 
 def judge(  # noqa: PLR0913 - what is judged, by what, and where it belongs
     released: Staged,
-    originals: pd.DataFrame,
+    originals: Table,
     policy: Policy,
     *,
     hierarchies: Path,
@@ -65,7 +65,7 @@ def judge(  # noqa: PLR0913 - what is judged, by what, and where it belongs
     file_format, formulas = policy.publish.format, policy.publish.formulas
     records_per_file = policy.publish.records_per_file
     written = to_files(table, file_format, records_per_file=records_per_file, formulas=formulas)
-    back = from_files(written, file_format, like=table, formulas=formulas)
+    back = read_back(written, file_format, like=table, formulas=formulas)
     if digest_frame(back) != digest_frame(table):
         raise PublishError(f"the {file_format} data does not read back as it was written")
     with_ids = back.assign(**{RECORD: released.frame[RECORD].to_numpy()})
@@ -80,6 +80,7 @@ def judge(  # noqa: PLR0913 - what is judged, by what, and where it belongs
         descent=Descent(released.frame, released.lineage, where or Where(None, policy.name)),
         in_ledger=in_ledger,
     )
+    return_freed_memory(len(back))  # what the limits shared is gone
     types = file_types(written[0], file_format) if RELEASE_FORMATS[file_format].typed else column_types(back)
     records = expected_records(len(back), records_per_file)
     files = (

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from anon_pipeline.base.errors import private_stage
 from anon_pipeline.base.observer import Observer, Step, ignore
+from anon_pipeline.base.packed_tables import unpack_table
 from anon_pipeline.gate import evaluate
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
@@ -53,7 +54,14 @@ def rehearse(
         refuse_what_cannot_be_published(policy, locations, partition=partition)
     read, means = read_input(Request(policy, locations, partition, observe, archive), booked)
     where, hierarchies = Where(None, policy.name, partition), locations.hierarchies
-    chain = run(policy, read.pop(), means, **before_noise(policy, hierarchies))
+    refusals = before_noise(policy, hierarchies)
+    chain = run(
+        policy,
+        read.pop(),
+        means,
+        without_identifiers=refusals.without_identifiers,
+        worth_drawing=refusals.worth_drawing,
+    )
     observe(Step("gate"))
     released = chain.suppressed
     with private_stage("gate"):
@@ -70,4 +78,5 @@ def rehearse(
         )
     with with_advice(policy, locations, partition=partition, observe=observe):
         refuse_unless_passed(report)
-    return Release(released.frame[policy.released], report, released.facts, means.memory, policy, hierarchies)
+    table = unpack_table(released.frame[policy.released])
+    return Release(table, report, released.facts, means.memory, policy, hierarchies)

@@ -11,11 +11,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from anon_pipeline.base.canonical import canonical_form
 from anon_pipeline.base.errors import GateRefused
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.base.threads import side_by_side
 from anon_pipeline.encode.codes import RECORD
 from anon_pipeline.gate import GateReport
@@ -106,7 +106,7 @@ class _Task:
 
     policy: Policy
     released: Staged
-    originals: pd.DataFrame
+    originals: Table
     locations: Locations
     partition: str | None
     booked: Booking
@@ -151,7 +151,7 @@ def _refuse_if_more(task: _Task, memory: Memory | None) -> None:
         )
 
 
-def _page(policy: Policy, document: Mapping[str, Any], frame: pd.DataFrame) -> Page:
+def _page(policy: Policy, document: Mapping[str, Any], frame: Table) -> Page:
     """Make the report before anything is written; once more only if the manifest's time has to change."""
     early = public_report(policy, document, frame)
 
@@ -166,7 +166,7 @@ def _page(policy: Policy, document: Mapping[str, Any], frame: pd.DataFrame) -> P
 
 
 def _describe(
-    policy: Policy, document: Mapping[str, Any], frame: pd.DataFrame, *, booked: bool
+    policy: Policy, document: Mapping[str, Any], frame: Table, *, booked: bool
 ) -> tuple[Page, str | None]:
     """Return the report of a release, and the digest of its records in any order, which the ledger has."""
     tasks: list[Callable[[], Any]] = [partial(_page, policy, document, frame)]
@@ -178,7 +178,7 @@ def _describe(
 
 def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under which locks
     released: Staged,
-    originals: pd.DataFrame,
+    originals: Table,
     policy: Policy,
     *,
     locations: Locations,

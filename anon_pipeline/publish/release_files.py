@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from anon_pipeline.base.errors import InputError, error_words
+from anon_pipeline.base.packed_tables import Table, pack_large
 from anon_pipeline.base.size_bounds import MANIFEST_BYTES, Held, file_size, limit_error, read_small
 from anon_pipeline.base.spelling import is_plain
 from anon_pipeline.catalog.entry_code import import_entry
@@ -236,7 +237,7 @@ def manifests_in(folder: Path) -> list[Path]:
     return found
 
 
-def named_table(manifest: Path, policy: Policy) -> pd.DataFrame:
+def named_table(manifest: Path, policy: Policy) -> Table:
     """Return the table of the data files that a manifest names, if they are those files.
 
     Raises:
@@ -246,4 +247,4 @@ def named_table(manifest: Path, policy: Policy) -> pd.DataFrame:
     if read.held is None:
         wrong = next(why for why in read.wrong if why is not None)
         raise InputError(f"{MANIFEST}: the data file must be the one that it names: {wrong}")
-    return read_release(read.held, policy)
+    return pack_large(read_release(read.held, policy))

@@ -12,7 +12,9 @@ from pathlib import Path
 import pandas as pd
 
 from anon_pipeline.base.errors import PolicyError, private_stage
+from anon_pipeline.base.freed_memory import return_freed_memory
 from anon_pipeline.base.observer import Observer, Progress, Step, ignore, observer_of
+from anon_pipeline.base.packed_tables import Table, pack_large, unpack_table
 from anon_pipeline.gate import GateReport, evaluate
 from anon_pipeline.perturb.entropy import Entropy, system_entropy
 from anon_pipeline.policy.contradictions import refuse_contradictions
@@ -83,14 +85,23 @@ def anonymize(
     with private_stage("population"):
         population = read_population(policy, folder=folder, hierarchies=folder)
     means = Means(folder, key, entropy or system_entropy(), memory=known)
-    chain = run(policy, frame, means, **before_noise(policy, folder))
+    refusals = before_noise(policy, folder)
+    chain = run(
+        policy,
+        frame,
+        means,
+        without_identifiers=refusals.without_identifiers,
+        worth_drawing=refusals.worth_drawing,
+    )
     with private_stage("gate"):
         report = _judge(policy, chain, folder, memory=memory, population=population)
         if memory is not None and report.passed:
             past = Past(report.data_digest, None)
             memory = remember(memory, policy, chain.suppressed.frame, chain.k_anonymized.frame, past=past)
     facts = chain.suppressed.facts
-    return Release(chain.suppressed.frame[policy.released], report, facts, memory, policy, folder)
+    return Release(
+        unpack_table(chain.suppressed.frame[policy.released]), report, facts, memory, policy, folder
+    )
 
 
 def _confine(policy: Policy, folder: Path, *, outside: bool) -> None:
@@ -169,14 +180,24 @@ def make_release(  # noqa: PLR0913 - two are deprecated
     opened = _open(asked)
     read, means = read_input(asked, opened.booked, opens=opened)
     with opened.fail_on_error():
-        chain: Chain = run(policy, read.pop(), means, **before_noise(policy, locations.hierarchies))
+        refusals = before_noise(policy, locations.hierarchies)
+        chain: Chain = run(  # each argument by itself: a call with ** would hold the personal data
+            policy,
+            read.pop(),
+            means,
+            without_identifiers=refusals.without_identifiers,
+            worth_drawing=refusals.worth_drawing,
+        )
         observe(Step("gate"))
         if witness is not None:
             witness(chain, means.memory)
         written = _publish_chain(asked, chain, draws=opened.draws)
+        records = len(chain.k_anonymized.frame)
     if reported is not None:
         with private_stage("report"):
             reported(_internal_page(policy, written, chain, hierarchies=locations.hierarchies))
+    del chain
+    return_freed_memory(records)
     return written
 
 
@@ -192,9 +213,7 @@ def _open(asked: Request) -> Opening:
     return opened
 
 
-def read_input(
-    asked: Request, booked: Booking, *, opens: Opens | None = None
-) -> tuple[list[pd.DataFrame], Means]:
+def read_input(asked: Request, booked: Booking, *, opens: Opens | None = None) -> tuple[list[Table], Means]:
     """Read what the stages begin with: the personal data, the key, and what was published before.
 
     Args:
@@ -213,7 +232,7 @@ def read_input(
     with private_stage("source"):
         frame = read_source(policy, folder=locations.sources, partition=partition)
     memory = None if asked.archive is None else read_memory(asked.archive, booked, partition)
-    return [frame], Means(
+    return [pack_large(frame)], Means(
         locations.hierarchies,
         key,
         system_entropy(),

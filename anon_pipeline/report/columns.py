@@ -14,6 +14,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from anon_pipeline.base.packed_tables import Table, column_type
+from anon_pipeline.base.rows import keep_rows
 from anon_pipeline.base.sums import exact_sum
 from anon_pipeline.base.values import arrow_codes
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
@@ -66,8 +68,8 @@ class Correlation:
     values: tuple[float | None, ...]
 
 
-def _is_number(policy: Policy, name: str, frame: pd.DataFrame) -> bool:
-    column, dtype = policy.columns[name], frame[name].dtype
+def _is_number(policy: Policy, name: str, frame: Table) -> bool:
+    column, dtype = policy.columns[name], column_type(frame, name)
     if isinstance(column, (Generalize, Identifier)):
         return False
     if isinstance(column, (Perturb, Sensitive)):
@@ -75,13 +77,13 @@ def _is_number(policy: Policy, name: str, frame: pd.DataFrame) -> bool:
     return bool(pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_bool_dtype(dtype))
 
 
-def _numbers(frame: pd.DataFrame, name: str) -> NDArray[np.float64]:
+def _numbers(frame: Table, name: str) -> NDArray[np.float64]:
     """Return a column as finite numbers; all else is NaN."""
     values = frame[name].to_numpy(np.float64, na_value=np.nan)
     return np.where(np.isfinite(values), values, np.nan)
 
 
-def distributions(policy: Policy, tables: Sequence[pd.DataFrame], *, k: int) -> list[Distribution]:
+def distributions(policy: Policy, tables: Sequence[Table], *, k: int) -> list[Distribution]:
     """Count every released column.
 
     Args:
@@ -91,7 +93,7 @@ def distributions(policy: Policy, tables: Sequence[pd.DataFrame], *, k: int) -> 
     return [_distribution(policy, name, tables, k) for name in tables[-1].columns]
 
 
-def _distribution(policy: Policy, name: str, tables: Sequence[pd.DataFrame], k: int) -> Distribution:
+def _distribution(policy: Policy, name: str, tables: Sequence[Table], k: int) -> Distribution:
     column = policy.columns[name]
     if isinstance(column, Identifier):
         kind = IDENTIFIER_ACTIONS[column.action].shown
@@ -108,10 +110,10 @@ def _distribution(policy: Policy, name: str, tables: Sequence[pd.DataFrame], k: 
     return Distribution(name, column.role, "categories", unit, tuple(bins), unnamed=None in labels)
 
 
-def _count_values(table: pd.DataFrame, name: str, column: object) -> pd.Series:
+def _count_values(table: Table, name: str, column: object) -> pd.Series:
     """Count the values of a column; records of the input that are in no class have no generalized value."""
     if isinstance(column, Generalize) and CLASS in table:
-        table = table[table[CLASS] >= 0]
+        table = keep_rows(table[[name, CLASS]], (table[CLASS] >= 0).to_numpy())
     codes, texts = arrow_codes(table[name])
     counts = np.bincount(codes, minlength=len(texts))
     return pd.Series(counts, index=pd.Index(texts.to_pylist(), dtype=object))
@@ -128,7 +130,7 @@ def _label(column: object, value: object) -> str | None:
 
 def class_sizes(
     policy: Policy,
-    frame: pd.DataFrame,
+    frame: Table,
     linking: Callable[[NDArray[np.int64]], float] | None = None,
     people: NDArray[np.int64] | None = None,
 ) -> list[SizeBin]:
@@ -154,7 +156,7 @@ def class_sizes(
     return found
 
 
-def discernibility(policy: Policy, frame: pd.DataFrame) -> float:
+def discernibility(policy: Policy, frame: Table) -> float:
     """Return Σ m² / r² over the released classes, in (0, 1]: with what share of the release a record is one.
 
     Unlike ``loss: discernibility`` of the recoding, it is computed from the release alone.
@@ -170,7 +172,7 @@ def _size_labels(sizes: NDArray[np.int64], of_class: NDArray[np.int64]) -> Itera
         yield f"{least:,}" if least == most else f"{least:,} to {most:,}"
 
 
-def correlations(policy: Policy, tables: Sequence[pd.DataFrame]) -> list[Correlation]:
+def correlations(policy: Policy, tables: Sequence[Table]) -> list[Correlation]:
     """Correlate every two columns of numbers, in every table; the order of the records does not matter."""
     names = [n for n in tables[-1].columns if _is_number(policy, n, tables[-1])]
     columns = [{name: _Numbers(_numbers(table, name)) for name in names} for table in tables]

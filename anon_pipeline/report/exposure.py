@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.base.values import arrow_codes
 from anon_pipeline.evidence.evidence import value_classes
 from anon_pipeline.hierarchy.levels import TOP
@@ -66,7 +66,7 @@ class Level:
         return f"{self.level}{'' if self.top is None else f' of {self.top}'}: {own}{left}"
 
 
-def plain_columns(policy: Policy, frame: pd.DataFrame) -> Iterator[Plain]:
+def plain_columns(policy: Policy, frame: Table) -> Iterator[Plain]:
     """Yield what is counted of each column that is released as it is, in the file's order.
 
     Args:
@@ -91,7 +91,7 @@ def plain_columns(policy: Policy, frame: pd.DataFrame) -> Iterator[Plain]:
             )
 
 
-def levels(policy: Policy, chosen: dict[str, int] | None, frame: pd.DataFrame) -> Iterator[Level]:
+def levels(policy: Policy, chosen: dict[str, int] | None, frame: Table) -> Iterator[Level]:
     """Yield how far each generalized column was generalized.
 
     Args:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import pandas as pd
-
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.report.answers import Answer, answers
 from anon_pipeline.report.attacks import Attack, attacks, largest
@@ -39,7 +38,7 @@ class Findings:
 
 
 def findings(
-    policy: Policy, described: Described, frame: pd.DataFrame, sizes: Sequence[SizeBin], *, internal: bool
+    policy: Policy, described: Described, frame: Table, sizes: Sequence[SizeBin], *, internal: bool
 ) -> Findings:
     """Gather what a report says first.
 

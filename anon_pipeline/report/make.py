@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.packed_tables import Table, without_index
 from anon_pipeline.base.threads import side_by_side
 from anon_pipeline.evidence.evidence import Evidence, evidence_from
 from anon_pipeline.evidence.measures import linking_risk_share
@@ -24,7 +24,7 @@ from anon_pipeline.report.page import Internal, page
 from anon_pipeline.report.rows import known_rows
 
 
-def public_report(policy: Policy, document: Mapping[str, Any], frame: pd.DataFrame) -> bytes:
+def public_report(policy: Policy, document: Mapping[str, Any], frame: Table) -> bytes:
     """Make the report that goes with a release: all of it can be had from released file, manifest and policy.
 
     Args:
@@ -47,8 +47,8 @@ def public_report(policy: Policy, document: Mapping[str, Any], frame: pd.DataFra
 def internal_report(
     policy: Policy,
     document: Mapping[str, Any],
-    released: pd.DataFrame,
-    originals: pd.DataFrame,
+    released: Table,
+    originals: Table,
     *,
     hierarchies: Path = Path(),
     exact: Exact | None = None,
@@ -68,7 +68,7 @@ def internal_report(
     if lacking:
         raise InputError(f"the vault's table must have the policy's columns, not there: {', '.join(lacking)}")
     names = set(policy.released)  # a policy that orders its columns otherwise is the same policy
-    frame = released[[name for name in released.columns if name in names]].reset_index(drop=True)
+    frame = without_index(released[[name for name in released.columns if name in names]])
     said = replace(table_description(document, policy, frame), exact=exact)
     evidence = evidence_from(released, policy, originals=originals, hierarchies=hierarchies)
     tables = [originals, frame]

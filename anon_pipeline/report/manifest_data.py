@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import pandas as pd
-
 from anon_pipeline.base.audience import Audience
 from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.gate import GateReport
 from anon_pipeline.limits.table import limit_of
 from anon_pipeline.policy.model import Policy
@@ -52,7 +51,7 @@ class Described:
     exact: Exact | None = None
 
 
-def table_description(document: Mapping[str, Any], policy: Policy, frame: pd.DataFrame) -> Described:
+def table_description(document: Mapping[str, Any], policy: Policy, frame: Table) -> Described:
     """Return what a manifest says of a table.
 
     Raises:
@@ -88,9 +87,7 @@ def _gate(document: Mapping[str, Any]) -> GateReport:
     raise InputError("the report must be made of the gate's verdicts, got a manifest without readable ones")
 
 
-def _problems(
-    document: Mapping[str, Any], policy: Policy, frame: pd.DataFrame, gate: GateReport
-) -> Iterator[str]:
+def _problems(document: Mapping[str, Any], policy: Policy, frame: Table, gate: GateReport) -> Iterator[str]:
     """Yield what speaks against the four belonging together."""
     if document.get("release") != policy.name or document.get("policy_digest") != policy.digest:
         yield "the manifest must be of a release by this policy, it is by another"

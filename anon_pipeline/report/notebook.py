@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import pandas as pd
 from markupsafe import Markup
 
 from anon_pipeline.base.notebook import image, object_html, paragraph
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.gate import GateReport
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.report.charts import risks_chart, sizes_chart
@@ -19,9 +19,7 @@ from anon_pipeline.stages.facts.records import Facts
 __all__ = ["release_html"]
 
 
-def release_html(
-    policy: Policy, frame: pd.DataFrame, facts: Facts, report: GateReport, *, hierarchies: Path
-) -> str:
+def release_html(policy: Policy, frame: Table, facts: Facts, report: GateReport, *, hierarchies: Path) -> str:
     """Show a release; of one that the gate has not passed the verdicts alone.
 
     Args:
@@ -36,12 +34,12 @@ def release_html(
     return object_html(f"Release {policy.name}: {state}", parts, note="")
 
 
-def _rest_lines(policy: Policy, frame: pd.DataFrame, facts: Facts, hierarchies: Path) -> Iterator[Markup]:
+def _rest_lines(policy: Policy, frame: Table, facts: Facts, hierarchies: Path) -> Iterator[Markup]:
     for line in describe_rest(policy, facts, frame, hierarchies=hierarchies):
         yield paragraph(line)
 
 
-def _charts(policy: Policy, frame: pd.DataFrame) -> Iterator[Markup]:
+def _charts(policy: Policy, frame: Table) -> Iterator[Markup]:
     """Yield the pictures of classes and risk, as the public report has them."""
     if policy.generalized and len(frame):
         sizes = class_sizes(policy, frame)

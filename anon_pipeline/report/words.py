@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from anon_pipeline.base.errors import AnonPipelineError
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
@@ -36,7 +37,7 @@ _BY_CLASS = {
 }
 
 
-def describe_rest(policy: Policy, facts: Facts, frame: pd.DataFrame, *, hierarchies: Path) -> list[str]:
+def describe_rest(policy: Policy, facts: Facts, frame: Table, *, hierarchies: Path) -> list[str]:
     """Say what is left of the data, a line each: the share of records, the columns, what says nothing.
 
     Args:
@@ -73,7 +74,11 @@ def _hidden_in_some(column: pd.Series) -> str:
     >>> _hidden_in_some(pd.Series(["*", "10", "*", "*"])), _hidden_in_some(pd.Series(["*", "*"]))
     (' (hidden in 75 % of the records)', '')
     """
-    hidden = float((column.astype(object) == TOP).mean()) if len(column) else 0.0
+    if isinstance(column.dtype, pd.StringDtype):
+        same = (column == TOP).fillna(False)
+    else:
+        same = column.astype(object) == TOP
+    hidden = float(same.mean()) if len(column) else 0.0
     return f" ({_HIDDEN} in {100 * hidden:.3g} % of the records)" if 0 < hidden < 1 else ""
 
 
@@ -165,6 +170,6 @@ def _scale(noise: Noise, resolution: float, unit: str | None) -> str:
     return f", scale {scale:.3g}{f' {unit}' if unit else ''}"
 
 
-def silent_columns(policy: Policy, frame: pd.DataFrame) -> list[str]:
+def silent_columns(policy: Policy, frame: Table) -> list[str]:
     """Name the released columns that have one value in every record."""
     return [name for name in policy.released if frame[name].nunique(dropna=False) == 1]

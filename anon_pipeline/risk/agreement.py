@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +54,7 @@ def repeated_groups(values: Integers) -> tuple[Integers, Integers]:
     return inside, (np.cumsum(repeated) - 1)[values[inside]]
 
 
-def found_agreements(values: Integers, columns: Sequence[Integers]) -> list[float]:
+def found_agreements(values: Integers, columns: Iterable[Integers]) -> list[float]:
     """Return how far records of one value agree in each column beyond chance, where they may differ in it.
 
     Args:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.mistakes import Mistake
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.base.values import to_arrow, to_dates, to_texts
 from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.policy.column_cleaning import ColumnCleaning
@@ -42,12 +43,12 @@ class Cleaned:
     unread: columns of which no value could be read: what else is wrong with them cannot be said.
     """
 
-    frame: pd.DataFrame = field(repr=False)
+    frame: Table = field(repr=False)
     mistakes: tuple[Mistake, ...] = ()
     unread: tuple[str, ...] = ()
 
 
-def clean_frame(frame: pd.DataFrame, policy: Policy, *, folder: Path = Path()) -> Cleaned:
+def clean_frame(frame: Table, policy: Policy, *, folder: Path = Path()) -> Cleaned:
     """Clean the columns of a table that the policy declares; without ``clean`` it stays as it is.
 
     Args:
@@ -56,12 +57,12 @@ def clean_frame(frame: pd.DataFrame, policy: Policy, *, folder: Path = Path()) -
     Raises:
         InputError: a value map that cannot be read.
     """
-    made, mistakes, unread = frame.copy(deep=False), list[Mistake](), list[str]()
+    made, mistakes, unread = frame, list[Mistake](), list[str]()
     maps = read_value_maps(policy, folder)
     for name, how in policy.cleaned.items():
         if list(frame.columns).count(name) == 1:
             column, wrong = clean_column(frame[name], how, maps.get(name, how.values or {}))
-            made[name] = column
+            made = made.assign(**{name: column})
             mistakes += (_mistake(name, how, one) for one in wrong)
             unread += [name] if wrong and column.isna().all() else []
     return Cleaned(made, tuple(mistakes), tuple(unread))

@@ -11,6 +11,7 @@ import pandas as pd
 from anon_pipeline.base.errors import InputError, error_words
 from anon_pipeline.base.headers import HEADERLESS, looks_headerless, withheld_names
 from anon_pipeline.base.mistakes import mistakes_error
+from anon_pipeline.base.packed_tables import unpack_table
 from anon_pipeline.base.size_bounds import Held, limit_error, read_small
 from anon_pipeline.policy.attacks import PopulationLimits
 from anon_pipeline.policy.model import Policy
@@ -63,7 +64,7 @@ def read_population(
     cleaned = clean_frame(frame[list(policy.generalized)], policy, folder=hierarchies)
     if cleaned.mistakes:
         raise mistakes_error([replace(one, column=f"{_WHERE}, {one.column}") for one in cleaned.mistakes])
-    return Population(cleaned.frame, hashlib.sha256(held.data).hexdigest())
+    return Population(unpack_table(cleaned.frame), hashlib.sha256(held.data).hexdigest())
 
 
 def _hold(wanted: PopulationLimits, folder: Path) -> Held:

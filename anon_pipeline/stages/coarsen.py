@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.base.values import to_whole_numbers
 from anon_pipeline.hierarchy import code_column
 from anon_pipeline.perturb.grid import from_grid, quantize, to_grid
@@ -15,7 +16,7 @@ from anon_pipeline.policy.coarsening import Coarsened
 from anon_pipeline.policy.model import Policy
 
 
-def coarsen(frame: pd.DataFrame, policy: Policy, *, hierarchies: Path = Path()) -> pd.DataFrame:
+def coarsen(frame: Table, policy: Policy, *, hierarchies: Path = Path()) -> Table:
     """Make the released columns as coarse as the policy says; other columns stay.
 
     Args:
@@ -27,13 +28,13 @@ def coarsen(frame: pd.DataFrame, policy: Policy, *, hierarchies: Path = Path()) 
         InputError: values outside their hierarchy, a level that it has not, numbers too large for their step;
             all listed, with counts.
     """
-    made, problems = frame.copy(deep=False), list[str]()
+    made, problems = frame, list[str]()
     for name, column in policy.coarsened.items():
         try:
             if column.bounded:
-                made[name] = coarse_numbers(frame[name], column)
+                made = made.assign(**{name: coarse_numbers(frame[name], column)})
             else:
-                made[name] = at_level(frame[name], column, hierarchies=hierarchies)
+                made = made.assign(**{name: at_level(frame[name], column, hierarchies=hierarchies)})
         except InputError as error:
             problems += error.problems
     if problems:

@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from anon_pipeline.base.errors import InputError, withhold_text
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.base.size_bounds import KEY_BYTES, read_small
 from anon_pipeline.base.values import to_texts
 from anon_pipeline.catalog.entry_code import import_entry
@@ -91,7 +92,7 @@ def mask_column(column: pd.Series, key: bytes | None = None) -> pd.Series:
     return pd.Series(MASKED, index=column.index, name=column.name, dtype="str").where(column.notna())
 
 
-def deidentify(frame: pd.DataFrame, policy: Policy, *, key: bytes | None) -> pd.DataFrame:
+def deidentify(frame: Table, policy: Policy, *, key: bytes | None) -> Table:
     """Remove or replace every column with the role identifier.
 
     Args:
@@ -99,7 +100,7 @@ def deidentify(frame: pd.DataFrame, policy: Policy, *, key: bytes | None) -> pd.
     Raises:
         InputError: an action needs a key and there is none.
     """
-    kept = frame.copy(deep=False)
+    kept = frame
     for name, column in policy.identifiers.items():
         action = IDENTIFIER_ACTIONS[column.action]
         if action.keyed and key is None:
@@ -109,5 +110,5 @@ def deidentify(frame: pd.DataFrame, policy: Policy, *, key: bytes | None) -> pd.
         if action.replaces is None:
             kept = kept.drop(columns=name)
         else:
-            kept[name] = import_entry(action.replaces)(frame[name], key)
+            kept = kept.assign(**{name: import_entry(action.replaces)(frame[name], key)})
     return kept

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import pandas as pd
-
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.mistakes import Mistake, mistakes_error
+from anon_pipeline.base.packed_tables import Table, with_text_names
 from anon_pipeline.catalog.column_types import COLUMN_TYPES, NUMBER_TYPE
 from anon_pipeline.encode.codes import accept
 from anon_pipeline.hierarchy import code_column
@@ -18,7 +17,7 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.sources.cleaning import clean_column, clean_frame, in_column
 
 
-def accepted_input(policy: Policy, frame: pd.DataFrame, *, hierarchies: Path = Path()) -> pd.DataFrame:
+def accepted_input(policy: Policy, frame: Table, *, hierarchies: Path = Path()) -> Table:
     """Clean a table as the policy says, and accept it (`encode.codes.accept`).
 
     Args:
@@ -28,7 +27,7 @@ def accepted_input(policy: Policy, frame: pd.DataFrame, *, hierarchies: Path = P
         InputError: every mistake, a line each: of cleaning, of the columns and their types, and what the
             stages that follow would find in the hierarchies. Which records they are is withheld.
     """
-    named = frame.set_axis([str(name) for name in frame.columns], axis=1)
+    named = with_text_names(frame)
     cleaned = clean_frame(named, policy, folder=hierarchies)
     problems, names = list[str](), tuple[str, ...]()
     try:
@@ -45,9 +44,7 @@ def accepted_input(policy: Policy, frame: pd.DataFrame, *, hierarchies: Path = P
     raise mistakes_error([*cleaned.mistakes, *hints], all_found.problems, names=names)
 
 
-def with_later_problems(
-    error: InputError, policy: Policy, frame: pd.DataFrame, hierarchies: Path
-) -> InputError:
+def with_later_problems(error: InputError, policy: Policy, frame: Table, hierarchies: Path) -> InputError:
     """Return an error about a table that names what later stages would refuse, too.
 
     Args:
@@ -57,7 +54,7 @@ def with_later_problems(
     return InputError([*known, *(line for line in _later(policy, frame, hierarchies) if line not in known)])
 
 
-def _later(policy: Policy, frame: pd.DataFrame, hierarchies: Path) -> Iterator[str]:
+def _later(policy: Policy, frame: Table, hierarchies: Path) -> Iterator[str]:
     """Yield what later stages would refuse: values that a hierarchy does not cover.
 
     Args:
@@ -77,7 +74,7 @@ def _later(policy: Policy, frame: pd.DataFrame, hierarchies: Path) -> Iterator[s
                 yield from error.problems
 
 
-def _hints(policy: Policy, frame: pd.DataFrame) -> Iterator[Mistake]:
+def _hints(policy: Policy, frame: Table) -> Iterator[Mistake]:
     """Yield what ``clean`` would fix in columns that need numbers, where the policy has no such section."""
     how = ColumnCleaning(COLUMN_TYPES[NUMBER_TYPE], strip=True, decimal=".")
     for name in policy.numeric:

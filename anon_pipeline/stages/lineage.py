@@ -21,6 +21,7 @@ import pandas as pd
 
 from anon_pipeline.base.digest import digest_column
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.packed_tables import PackedTable, Table
 from anon_pipeline.base.threads import side_by_side
 from anon_pipeline.base.values import to_arrow
 from anon_pipeline.policy.locations import plain_partition
@@ -58,7 +59,7 @@ class Lineage:
     where: Where
     tables: dict[str, str]
 
-    def after(self, stage: str, frame: pd.DataFrame) -> Lineage:
+    def after(self, stage: str, frame: Table) -> Lineage:
         """Return the lineage of the table that a stage makes of this one."""
         counted = self.where.project is not None or stage in _JUDGED
         return Lineage(self.where, {**self.tables, stage: table_digest(frame) if counted else "0" * 64})
@@ -69,7 +70,7 @@ class Lineage:
         return next(reversed(self.tables))
 
 
-def table_digest(frame: pd.DataFrame) -> str:
+def table_digest(frame: Table) -> str:
     """Return a private table's digest, the same before it is stored and after.
 
     Random record ids are part of it, so that nobody can confirm a guess of the table by it.
@@ -78,9 +79,17 @@ def table_digest(frame: pd.DataFrame) -> str:
         frame: (n, columns). A column that no file can hold counts by its name.
     """
     sha = hashlib.sha256()
-    for said in side_by_side([partial(_digest_or_name, *item) for item in frame.items()], records=len(frame)):
+    if isinstance(frame, PackedTable):  # unpacked one by one
+        columns = [partial(_digest_of, frame, name) for name in frame.columns]
+    else:
+        columns = [partial(_digest_or_name, *item) for item in frame.items()]
+    for said in side_by_side(columns, records=len(frame)):
         sha.update(said.encode(errors="surrogatepass") + b"\0")
     return sha.hexdigest()
+
+
+def _digest_of(table: PackedTable, name: str) -> str:
+    return _digest_or_name(name, table[name])
 
 
 def _digest_or_name(name: object, column: pd.Series) -> str:
@@ -91,7 +100,7 @@ def _digest_or_name(name: object, column: pd.Series) -> str:
         return f"not digestible: {name}"
 
 
-def broken_table(stage: str, frame: pd.DataFrame, lineage: Lineage | None, where: Where) -> list[str]:
+def broken_table(stage: str, frame: Table, lineage: Lineage | None, where: Where) -> list[str]:
     """List what speaks against a table being the one that a stage has made here.
 
     Args:
@@ -125,11 +134,11 @@ class Descent:
     where: it should belong.
     """
 
-    frame: pd.DataFrame = field(repr=False)
+    frame: Table = field(repr=False)
     lineage: Lineage | None
     where: Where
 
-    def problems(self, originals: pd.DataFrame) -> list[str]:
+    def problems(self, originals: Table) -> list[str]:
         """List what speaks against the table being made here, and from these originals.
 
         Args:

@@ -7,17 +7,17 @@ import json
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.canonical import Canonical
 from anon_pipeline.base.order import sorted_places
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.encode.codes import CLASS, RECORD
 from anon_pipeline.stages.facts.records import Facts, KAnonymizedFacts
 from anon_pipeline.stages.history.sticky import Recalled
 
 
-def without_numbers(recoded: pd.DataFrame) -> pd.DataFrame:
+def without_numbers(recoded: Table) -> Table:
     """Return a recoded table without what numbers its records and classes: random ids, numbers of classes.
 
     Args:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pandas as pd
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.packed_tables import unpack_table
 from anon_pipeline.encode.codes import PERSON, RECORD
 from anon_pipeline.stages.private import Staged
 
@@ -24,7 +25,7 @@ def change_stage(before: Staged, stage: str, change: Callable[[pd.DataFrame], pd
     Raises:
         InputError: columns, types or records are not as they must be.
     """
-    given = before.frame
+    given = unpack_table(before.frame)
     made = change(given.copy())
     if not isinstance(made, pd.DataFrame):
         raise InputError(f"{stage} must return a table (pandas.DataFrame), got {type(made).__name__}.")

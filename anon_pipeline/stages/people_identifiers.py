@@ -15,6 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from anon_pipeline.base.packed_tables import Table
+from anon_pipeline.base.rows import some_rows
 from anon_pipeline.base.values import WrittenColumns, arrow_codes
 from anon_pipeline.catalog.detectors.identifying_names import is_number_name, telling_name
 from anon_pipeline.evidence.identifier_values import words_of
@@ -148,9 +150,9 @@ def _is_full(series: pd.Series) -> bool:
     return 2 * sum(_NAME.search(text) is not None for text in known) > len(known)
 
 
-def _texts(frame: pd.DataFrame, names: Sequence[str], rows: Integers) -> list[str]:
+def _texts(frame: Table, names: Sequence[str], rows: Integers) -> list[str]:
     """Return what some columns say together, of a few records."""
-    few = frame[[*names]].iloc[rows[:: -(-len(rows) // _LOOKED)]]
+    few = some_rows(frame, rows[:: -(-len(rows) // _LOOKED)], names)
     return [
         " ".join("" if pd.isna(cell) else str(cell) for cell in row) for row in few.itertuples(index=False)
     ]

@@ -14,6 +14,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.packed_tables import Table, insert_column
+from anon_pipeline.base.rows import keep_rows, some_rows
 from anon_pipeline.base.values import to_arrow, to_texts
 from anon_pipeline.encode.codes import PERSON, RECORD
 from anon_pipeline.evidence.evidence import Evidence
@@ -120,7 +122,7 @@ def shared_ids(column: pd.Series, key: bytes | None) -> pd.Series:
 
 
 def bounded_rows(
-    frame: pd.DataFrame, people: pd.Series, *, most: int | None, key: bytes | None
+    frame: Table, people: pd.Series, *, most: int | None, key: bytes | None
 ) -> NDArray[np.bool_]:
     """Choose which records of each person stay: those that come first by a keyed hash of what is in them.
 
@@ -140,7 +142,7 @@ def bounded_rows(
     if most is None or key is None or not (sizes > most).any():
         return stays
     over = np.flatnonzero(sizes > most)
-    rows = frame.iloc[over].apply(to_texts).astype(object)
+    rows = some_rows(frame, over).apply(to_texts).astype(object)
     texts = [
         json.dumps([None if pd.isna(cell) else str(cell) for cell in row])
         for row in rows.itertuples(index=False, name=None)
@@ -182,14 +184,12 @@ class Identified(NamedTuple):
         empty where records count.
     """
 
-    frame: pd.DataFrame
+    frame: Table
     kept: NDArray[np.bool_]
     facts: dict[str, Any]
 
 
-def with_people(
-    policy: Policy, accepted: pd.DataFrame, without: pd.DataFrame, *, key: bytes | None
-) -> Identified:
+def with_people(policy: Policy, accepted: Table, without: Table, *, key: bytes | None) -> Identified:
     """Note whose each record is, and leave out those of a person beyond ``rows_per_person``.
 
     Args:
@@ -199,16 +199,16 @@ def with_people(
     Raises:
         InputError: see `person_ids` and `shared_ids`.
     """
-    after, kept = without.copy(deep=False), np.ones(len(accepted), np.bool_)
+    after, kept = without, np.ones(len(accepted), np.bool_)
     if policy.record_key is not None:
-        after.insert(1, PERSON, person_ids(accepted[policy.record_key], key))
+        after = insert_column(after, 1, PERSON, person_ids(accepted[policy.record_key], key))
     if policy.person is None:
         return Identified(after, kept, {})
     people = shared_ids(accepted[policy.person], key)
-    after.insert(1, PERSON, people)
+    after = insert_column(after, 1, PERSON, people)
     kept = bounded_rows(accepted.drop(columns=[RECORD]), people, most=policy.rows_per_person, key=key)
     facts = {"people": people.nunique(), "excess_records": int((~kept).sum())}
-    return Identified(after[kept].reset_index(drop=True), kept, facts)
+    return Identified(keep_rows(after, kept), kept, facts)
 
 
 def people_facts(evidence: Evidence, keep: NDArray[np.bool_]) -> dict[str, int]:

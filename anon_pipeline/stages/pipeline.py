@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from anon_pipeline.base.canonical import canonical_form
 from anon_pipeline.base.classes import EquivalenceClasses
 from anon_pipeline.base.errors import InputError, private_stage
 from anon_pipeline.base.observer import Observer, Step, ignore
-from anon_pipeline.base.rows import take_rows
+from anon_pipeline.base.packed_tables import Table, insert_column
+from anon_pipeline.base.rows import keep_rows, take_rows
 from anon_pipeline.base.threads import side_by_side
 from anon_pipeline.encode.categories import noisy_columns, noisy_units
 from anon_pipeline.encode.codes import CLASS, RECORD, code_quasi_identifiers, mark_incomplete
@@ -62,7 +62,7 @@ from anon_pipeline.stages.suppression import refuse_nothing_left, suppression_fa
 @private_stage("raw")
 def raw(
     policy: Policy,
-    frame: pd.DataFrame,
+    frame: Table,
     *,
     entropy: Entropy,
     where: Where | None = None,
@@ -78,7 +78,7 @@ def raw(
         InputError: the data does not fit the policy; all mistakes, see `accepted_input`.
     """
     accepted = accepted_input(policy, frame, hierarchies=hierarchies)
-    accepted.insert(0, RECORD, distinct_ids(len(accepted), entropy=entropy))
+    accepted = insert_column(accepted, 0, RECORD, distinct_ids(len(accepted), entropy=entropy))
     facts = RawFacts(
         len(accepted),
         len(policy.columns),
@@ -116,7 +116,7 @@ def deidentified(policy: Policy, before: Staged, *, key: bytes | None, hierarchi
         listing=listing,
         holding=holding,
         following=following,
-        clipped=clipped_shares(accepted if kept.all() else accepted[kept], policy),
+        clipped=clipped_shares(keep_rows(accepted, kept), policy),
     )
     return stage_result(policy, before, after, facts)
 
@@ -161,7 +161,7 @@ def k_anonymized(
             telling=told_originals(frame, policy, coded.codes, classes.labels),
             lost=lost_by_recoding(frame, policy, classes.labels),
         )
-    return stage_result(policy, before, after.take(places).reset_index(drop=True), facts)
+    return stage_result(policy, before, take_rows(after, places), facts)
 
 
 @private_stage("perturbed")
@@ -251,7 +251,7 @@ def suppressed(policy: Policy, before: Staged, originals: Staged, *, hierarchies
 
 def run(
     policy: Policy,
-    frame: pd.DataFrame,
+    frame: Table,
     means: Means,
     *,
     without_identifiers: Callable[[Staged], None] = lambda deidentified: None,

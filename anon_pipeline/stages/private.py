@@ -8,10 +8,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.freed_memory import return_freed_memory
 from anon_pipeline.base.observer import Observer, ignore
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.perturb.entropy import Entropy
 from anon_pipeline.perturb.keys import NoiseKey
 from anon_pipeline.policy.model import Policy
@@ -47,7 +47,7 @@ class Staged:
     lineage: private; None where it is not known, which the gate refuses.
     """
 
-    frame: pd.DataFrame = field(repr=False)
+    frame: Table = field(repr=False)
     facts: Mapping[str, Mapping[str, Any]]
     lineage: Lineage | None = None
 
@@ -82,9 +82,10 @@ class Chain:
     suppressed: Staged
 
 
-def stage_result(policy: Policy, before: Staged, frame: pd.DataFrame, facts: StageFacts) -> Staged:
+def stage_result(policy: Policy, before: Staged, frame: Table, facts: StageFacts) -> Staged:
     """Return a stage's table with its facts and lineage appended to those of the previous stages."""
     lineage = None if before.lineage is None else before.lineage.after(facts.stage, frame)
+    return_freed_memory(len(frame))
     return Staged(frame, with_facts(before.facts, facts, made_by=policy.making), lineage)
 
 

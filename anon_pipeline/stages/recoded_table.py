@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.canonical import canonical_form
 from anon_pipeline.base.classes import EquivalenceClasses, equivalence_classes
+from anon_pipeline.base.packed_tables import Table, insert_column, with_columns
+from anon_pipeline.base.rows import take_rows
 from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.encode.codes import CLASS, RECORD, decode
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.recode import Recoding
 
 
-def order_by_content(policy: Policy, frame: pd.DataFrame) -> tuple[pd.DataFrame, NDArray[np.int64]]:
+def order_by_content(policy: Policy, frame: Table) -> tuple[Table, NDArray[np.int64]]:
     """Put records in an order that follows from their content, where the recoder's result depends on it.
 
     Args:
@@ -25,12 +26,12 @@ def order_by_content(policy: Policy, frame: pd.DataFrame) -> tuple[pd.DataFrame,
     if not recoder_of(policy.anonymize.recoder).by_order:
         return frame, np.arange(len(frame))
     places = canonical_form(frame.drop(columns=[RECORD])).places
-    return frame.take(np.argsort(places)).reset_index(drop=True), places
+    return take_rows(frame, np.argsort(places)), places
 
 
 def recoded_table(
-    policy: Policy, frame: pd.DataFrame, recoding: Recoding, *, gone: NDArray[np.bool_]
-) -> tuple[pd.DataFrame, EquivalenceClasses]:
+    policy: Policy, frame: Table, recoding: Recoding, *, gone: NDArray[np.bool_]
+) -> tuple[Table, EquivalenceClasses]:
     """Write the generalized values of a recoding in place of the original ones, and the class of each record.
 
     Args:
@@ -43,7 +44,5 @@ def recoded_table(
     codes = np.full((len(frame), len(names)), -1, np.int64)
     codes[~gone] = recoding.codes
     classes = equivalence_classes(codes)
-    after = frame.copy(deep=False)
-    after[names] = decode(codes, recoding.values, names)
-    after.insert(1, CLASS, classes.labels)
-    return after, classes
+    after = with_columns(frame, decode(codes, recoding.values, names))
+    return insert_column(after, 1, CLASS, classes.labels), classes

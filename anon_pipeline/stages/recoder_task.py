@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import EquivalenceClasses
 from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.base.observer import Observer, ignore
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.catalog.class_limits import L_DIVERSITY, T_CLOSENESS
 from anon_pipeline.encode.codes import PERSON, Coded, code_sensitive, label_codes
 from anon_pipeline.evidence.evidence import people_in
@@ -30,7 +30,7 @@ class Limited(NamedTuple):
 
 
 def _sensitive_limits(
-    policy: Policy, frame: pd.DataFrame, *, rows: NDArray[np.bool_], hierarchies: Path = Path()
+    policy: Policy, frame: Table, *, rows: NDArray[np.bool_], hierarchies: Path = Path()
 ) -> list[Limited]:
     """Return what each limited sensitive column must keep in every class.
 
@@ -58,12 +58,12 @@ def _sensitive_limits(
     return found
 
 
-def count_subjects(policy: Policy, frame: pd.DataFrame) -> int:
+def count_subjects(policy: Policy, frame: Table) -> int:
     """Count what suppression limits are shares of: the people of a table, or its records."""
     return len(frame) if policy.person is None else int(frame[PERSON].nunique())
 
 
-def _people_limits(policy: Policy, frame: pd.DataFrame, *, rows: NDArray[np.bool_]) -> list[Limited]:
+def _people_limits(policy: Policy, frame: Table, *, rows: NDArray[np.bool_]) -> list[Limited]:
     """Return that every class must have k people: distinct diversity of the person, where there is one."""
     people = people_in(frame, policy)
     if people is None:
@@ -75,7 +75,7 @@ def _people_limits(policy: Policy, frame: pd.DataFrame, *, rows: NDArray[np.bool
 
 def recoding_task(
     policy: Policy,
-    frame: pd.DataFrame,
+    frame: Table,
     coded: Coded,
     *,
     gone: NDArray[np.bool_],
@@ -120,7 +120,7 @@ def recoding_task(
     )
 
 
-def refuse_too_incomplete(policy: Policy, frame: pd.DataFrame, gone: NDArray[np.bool_]) -> None:
+def refuse_too_incomplete(policy: Policy, frame: Table, gone: NDArray[np.bool_]) -> None:
     """Refuse a table of which more records lack a value than may be suppressed.
 
     Args:

@@ -6,13 +6,15 @@ Records of one person agree in their quasi-identifiers, and so meet in one class
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from anon_pipeline.base.packed_tables import Table
+from anon_pipeline.base.rows import keep_rows
 from anon_pipeline.base.threads import side_by_side
 from anon_pipeline.base.values import WrittenColumns
 from anon_pipeline.policy.model import Policy
@@ -24,7 +26,7 @@ _LEAST = 2
 """Records beyond the first one of their value from which a column is looked at."""
 
 
-def repeated_people(frame: pd.DataFrame, policy: Policy) -> tuple[str, ...]:
+def repeated_people(frame: Table, policy: Policy) -> tuple[str, ...]:
     """Name the columns whose values look like people with several records.
 
     An identifier counts where at least `_LEAST` records repeat a value and records of one value agree in the
@@ -50,7 +52,7 @@ def repeated_people(frame: pd.DataFrame, policy: Policy) -> tuple[str, ...]:
     """
     said = policy.person or policy.record_key
     if said is not None:
-        frame = frame[~pd.Series(same_person(frame[said])).duplicated().to_numpy()]
+        frame = keep_rows(frame, ~pd.Series(same_person(frame[said])).duplicated().to_numpy())
     written = WrittenColumns(frame)
     side_by_side([partial(written.both, name) for name in combined_columns(policy)], records=len(frame))
     found = side_by_side(
@@ -72,11 +74,14 @@ def repeated_people(frame: pd.DataFrame, policy: Policy) -> tuple[str, ...]:
 
 def _repeated_identifiers(written: WrittenColumns, policy: Policy, said: str | None) -> tuple[str, ...]:
     """Name the identifiers that look like people with several records; ``said``: who says who they are."""
-    known = [written.codes(name) for name in policy.generalized]
     people = {name: same_text(*written.both(name)) for name in policy.identifiers if name != said}
     found = {*people_identifiers(written, policy, people, said=said)}
-    if said is None or known:
-        found |= {name for name, values in people.items() if _looks_like_people(values, known)}
+    if said is None or policy.generalized:
+        found |= {
+            name
+            for name, values in people.items()
+            if _looks_like_people(values, (written.codes(other) for other in policy.generalized))
+        }
     return tuple(name for name in policy.identifiers if name in found)
 
 
@@ -106,7 +111,7 @@ def _repeated_combination(written: WrittenColumns, policy: Policy) -> tuple[str,
     return ()
 
 
-def _looks_like_people(values: NDArray[np.int64], quasi: list[NDArray[np.int64]]) -> bool:
+def _looks_like_people(values: NDArray[np.int64], quasi: Iterable[NDArray[np.int64]]) -> bool:
     """Tell whether records that share a value of an identifier agree in their quasi-identifiers."""
     if int((np.bincount(values[values >= 0]) - 1).clip(min=0).sum()) < _LEAST:
         return False

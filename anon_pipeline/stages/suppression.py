@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
 from anon_pipeline.base.errors import InfeasibleError
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.encode.codes import CLASS
 from anon_pipeline.evidence.evidence import Evidence
 from anon_pipeline.policy.model import Policy
@@ -32,7 +31,7 @@ def refuse_nothing_left(policy: Policy, found: Suppression) -> None:
 
 
 def suppression_facts(
-    policy: Policy, found: Suppression, kept: pd.DataFrame, *, evidence: Evidence, records: int
+    policy: Policy, found: Suppression, kept: Table, *, evidence: Evidence, records: int
 ) -> SuppressedFacts:
     """Return what is recorded of a suppression.
 

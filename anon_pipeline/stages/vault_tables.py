@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from anon_pipeline.base.errors import InputError, error_words, may_pass
+from anon_pipeline.base.packed_tables import arrow_table, table_from_arrow
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.stages.facts.check import checked_facts
 from anon_pipeline.stages.lineage import Where, broken_table, from_json, to_json
@@ -39,7 +40,7 @@ def write_staged(path: PurePath, staged: Staged, *, vault: Vault | None = None) 
     Raises:
         InputError: the disk is full, or cannot be written; what was there before is untouched.
     """
-    table = pa.Table.from_pandas(staged.frame, preserve_index=False)
+    table = arrow_table(staged.frame)
     said = {_FACTS: json.dumps(staged.facts), _LINEAGE: to_json(staged.lineage)}
     table = table.replace_schema_metadata({**(table.schema.metadata or {}), **said})
     opened, name = _locate(path, vault)
@@ -71,7 +72,7 @@ def read_staged(path: PurePath, *, vault: Vault | None = None) -> Staged:
         raise InputError(f"the vault's {name} must be readable: {error_words(error)}") from None
     said = table.schema.metadata or {}
     facts, lineage = _facts(said.get(_FACTS, b"{}"), name), from_json(said.get(_LINEAGE, b"null"))
-    return Staged(table.to_pandas(integer_object_nulls=True), facts, lineage)
+    return Staged(table_from_arrow(table, with_metadata=True), facts, lineage)
 
 
 def _facts(data: bytes, name: str) -> dict[str, dict[str, Any]]:

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import EquivalenceClasses
 from anon_pipeline.base.observer import Observer, ignore
+from anon_pipeline.base.packed_tables import Table, without_index
+from anon_pipeline.base.rows import take_rows
 from anon_pipeline.encode.codes import CLASS, code_sensitive
 from anon_pipeline.encode.grids import grid_units
 from anon_pipeline.evidence.evidence import Evidence, Originals, people_in
@@ -94,14 +96,14 @@ def recode_input(
         InputError, InfeasibleError: see `pipeline.k_anonymized`.
     """
     after = k_anonymized(policy, before, hierarchies=hierarchies, observe=observe, telling=False)
-    frame = after.frame.reset_index(drop=True)
+    frame = without_index(after.frame)
     labels, grid = frame[CLASS].to_numpy(np.int64), grid_units(frame, policy)
     own = _order_rows(policy, frame, grid, hierarchies=hierarchies)
     classes = EquivalenceClasses(labels[own], np.bincount(labels[own]).astype(np.int64))
     limited = frame[policy.class_limited]
     people = people_in(frame, policy)
     behind = Originals(limited, labels, own, grid, people)
-    evidence = Evidence(limited.iloc[own], classes, behind, hierarchies)
+    evidence = Evidence(take_rows(limited, own), classes, behind, hierarchies)
     originals = quantize(grid.take(own, axis=0))
     return Recoded(
         evidence=evidence,
@@ -115,7 +117,7 @@ def recode_input(
         spare=spare_records(policy, evidence),
         records=len(frame),
         information_loss=float(after.facts["k_anonymized"]["information_loss"]),
-        constant=sum(frame[name].iloc[own].nunique(dropna=False) == 1 for name in policy.generalized),
+        constant=sum(frame[name].take(own).nunique(dropna=False) == 1 for name in policy.generalized),
         people=None if people is None else people[own],
         population=len(frame) if people is None else int(people.max()) + 1,
         gaps=np.empty(0, np.int64) if people is None else np.unique(people[labels < 0]),
@@ -123,7 +125,7 @@ def recode_input(
 
 
 def _order_rows(
-    policy: Policy, frame: pd.DataFrame, grid: NDArray[np.float64], *, hierarchies: Path
+    policy: Policy, frame: Table, grid: NDArray[np.float64], *, hierarchies: Path
 ) -> NDArray[np.int64]:
     """Return the rows in classes by class, perturb columns and limited sensitive ones.
 

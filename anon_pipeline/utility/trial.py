@@ -6,6 +6,7 @@ import pandas as pd
 
 from anon_pipeline.base.errors import private_stage
 from anon_pipeline.base.observer import Observer, Step, ignore
+from anon_pipeline.base.packed_tables import unpack_table
 from anon_pipeline.evidence.evidence import evidence_from
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy.locations import Locations
@@ -40,7 +41,7 @@ def measure_trial_of(
         evidence = evidence_from(
             chain.suppressed.frame, policy, originals=chain.k_anonymized.frame, hierarchies=means.hierarchies
         )
-        return utility(evidence, policy, before[0].frame, target=target)
+        return utility(evidence, policy, unpack_table(before[0].frame), target=target)
 
 
 def measure_trial(

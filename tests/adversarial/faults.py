@@ -25,6 +25,7 @@ import pandas as pd
 from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.disk import Disk, use_disk
 from anon_pipeline.base.errors import PublishError
+from anon_pipeline.base.packed_tables import unpack_table
 from anon_pipeline.publish.file_formats import from_files, to_files
 from anon_pipeline.publish.writer import DataFile, data_file, write_release
 from anon_pipeline.stages.private import Staged
@@ -233,8 +234,8 @@ def _vault(*, before: bool) -> FaultResult:
 
 def _wrong_in_vault(path: Path, old: Staged | None, new: Staged) -> str | None:
     if path.exists() or old is not None:
-        found = read_staged(path).frame
-        if not any(found.equals(each.frame) for each in (old, new) if each is not None):
+        found = unpack_table(read_staged(path).frame)
+        if not any(found.equals(unpack_table(each.frame)) for each in (old, new) if each is not None):
             return "the vault holds neither the old nor the new table"
     write_staged(path, new)
     left = sorted(each.name for each in path.parent.iterdir() if each.name not in (path.name, IGNORED))

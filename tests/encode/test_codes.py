@@ -347,7 +347,7 @@ def test_a_sensitive_column_with_a_hierarchy(tmp_path: Path) -> None:
 
 def test_decode() -> None:
     values = [np.array(["a", "b"], dtype=object), np.array(["*", None], dtype=object)]
-    decoded = decode(np.array([[1, 0], [0, 1], [-1, -1]]), values, ["x", "y"])
+    decoded = pd.DataFrame(dict(decode(np.array([[1, 0], [0, 1], [-1, -1]]), values, ["x", "y"])))
     assert decoded["x"].tolist()[:2] == ["b", "a"]
     assert decoded["y"][0] == "*"
     assert decoded.isna().to_numpy().tolist() == [[False, False], [False, True], [True, True]]

@@ -1,4 +1,4 @@
-"""An auditor's bundle: what is in it, that it verifies where it is unpacked, and what is refused."""
+"""An auditor's bundle: what is in it, that it verifies where it is unpack_table, and what is refused."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def packed(made: Project, **options: Any) -> bytes:
     return bundle(made.path / "out", file, against, **{"ledger": ledger_of(made), **options})
 
 
-def unpacked(data: bytes) -> dict[str, bytes]:
+def unpack_table(data: bytes) -> dict[str, bytes]:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
@@ -65,7 +65,7 @@ def test_what_is_in_it(project: Make) -> None:
     made = project(publish={"to": "out"})
     data = packed(made)
     assert data == packed(made)
-    files = unpacked(data)
+    files = unpack_table(data)
     document = json.loads(made.manifest.read_text())
     names = {"README.txt", "ledger.jsonl", "policy.yaml", "versions.txt", "release/manifest.json"}
     names |= {f"release/{made.data.name}"}
@@ -85,21 +85,21 @@ def test_the_extract_has_this_release_and_its_dataset(project: Make, monkeypatch
     mine = ledger_of(made).events()
     others = [replace(mine[-1], dataset="others", release_id="f" * 32)]
     monkeypatch.setattr(Ledger, "read_and_verify", lambda self: ([*mine, *others], None))
-    events = [Event(**json.loads(line)) for line in unpacked(packed(made))["ledger.jsonl"].splitlines()]
+    events = [Event(**json.loads(line)) for line in unpack_table(packed(made))["ledger.jsonl"].splitlines()]
     assert [event.event for event in events][-1] == "published"
     assert all(event.hash == event.digest() for event in events)
     assert events == mine
-    without = unpacked(packed(made, ledger=None))
+    without = unpack_table(packed(made, ledger=None))
     assert "ledger.jsonl" not in without
     assert "No extract of a ledger" in without["README.txt"].decode()
 
 
 def test_hierarchy_tables_are_packed_on_demand_alone(project: Make) -> None:
     made = project(publish={"to": "out"}, **TABLE)
-    files = unpacked(packed(made))
+    files = unpack_table(packed(made))
     assert "city.csv" not in files
     assert "Not packed are the hierarchy tables" in files["README.txt"].decode()
-    whole = unpacked(packed(made, tables=True))
+    whole = unpack_table(packed(made, tables=True))
     assert whole["city.csv"] == (made.path / "city.csv").read_bytes()
     assert "Not packed" not in whole["README.txt"].decode()
     assert "* hierarchies: a manifest has no digest of private tables" in whole["README.txt"].decode()

@@ -13,7 +13,7 @@ from anon_pipeline.encode.codes import RECORD
 from anon_pipeline.gate import GateReport, Status, Verdict
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy import Policy
-from anon_pipeline.publish.file_formats import from_bytes, from_files
+from anon_pipeline.publish.file_formats import from_bytes, read_back
 from anon_pipeline.publish.judgment import judge, refuse_unless_passed
 from anon_pipeline.stages.pipeline import run
 from anon_pipeline.stages.private import Chain, Means
@@ -42,10 +42,10 @@ def test_a_changed_cell_is_found_by_the_digest_and_without_it_by_the_gate(
     small_policy: Small, chain: Chain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(files: list[bytes], form: str, **how: object) -> pd.DataFrame:
-        return from_files(files, form, **how).assign(city="Cork")  # type: ignore[arg-type]
+        return read_back(files, form, **how).assign(city="Cork")  # type: ignore[arg-type]
 
     asked = (chain.suppressed, chain.k_anonymized.frame, small_policy())
-    monkeypatch.setattr("anon_pipeline.publish.judgment.from_files", broken)
+    monkeypatch.setattr("anon_pipeline.publish.judgment.read_back", broken)
     with pytest.raises(PublishError, match="does not read back as it was written"):
         judge(*asked, hierarchies=Path())
     monkeypatch.setattr("anon_pipeline.publish.judgment.digest_frame", lambda frame: "equal")

@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from anon_pipeline.base.packed_tables import Table, unpack_table
+from anon_pipeline.base.rows import some_rows
 from anon_pipeline.encode.categories import noisy_columns, noisy_units
 from anon_pipeline.encode.codes import CLASS, PERSON
 from anon_pipeline.evidence.evidence import Evidence, evidence_from
@@ -41,8 +43,8 @@ PUBLISHED = "_published_"
 
 
 def gate_batch(
-    released: pd.DataFrame,
-    originals: pd.DataFrame,
+    released: Table,
+    originals: Table,
     policy: Policy,
     *,
     hierarchies: Path = Path(),
@@ -68,7 +70,7 @@ def gate_batch(
     """
     evidence = evidence_from(released, policy, originals=originals, hierarchies=hierarchies)
     behind = require_originals(evidence)
-    batch = behind.frame[[*policy.generalized, *policy.unchanged, CLASS]].copy()
+    batch = unpack_table(behind.frame[[*policy.generalized, *policy.unchanged, CLASS]]).copy()
     batch[RELEASED] = np.isin(np.arange(len(batch)), behind.own)
     for name in policy.noisy:
         batch[name] = _at(behind.own, evidence.released[name], len(batch))
@@ -93,7 +95,7 @@ def _at(rows: NDArray[np.int64], values: pd.Series, n: int, *, rest: Any = None)
 def _publications(evidence: Evidence, policy: Policy, memory: Memory) -> Iterator[tuple[str, pd.Series]]:
     """Yield what was published of the people of the release: their classes, and the noise that must stay."""
     behind = require_originals(evidence)
-    own = behind.frame.iloc[behind.own].reset_index(drop=True)
+    own = some_rows(behind.frame, behind.own)
     joined = histories(memory, own[PERSON], class_texts(evidence.released, policy))
     yield from ((f"{MEMBER}{i}", pd.Series(joined[:, i])) for i in range(joined.shape[1]))
     found = recall(memory, policy, own, noisy_units(own, policy))

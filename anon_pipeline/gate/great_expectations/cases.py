@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.packed_tables import unpack_table
 from anon_pipeline.base.values import to_finite_numbers
 from anon_pipeline.encode.categories import noisy_units
 from anon_pipeline.encode.codes import CLASS, PERSON, RECORD, accept
@@ -85,7 +86,7 @@ class BatchCase(Case):
         for name in self.policy.perturbed:
             stays[f"{PUBLISHED}{name}"] = to_finite_numbers(stays[f"{PUBLISHED}{name}"])
         released, known = self.evidence.released, stays.notna().to_numpy(np.bool_)
-        published = stays.set_axis(names, axis=1).where(known, released[names])
+        published = stays.set_axis(names, axis=1).where(known, unpack_table(released[names]))
         return StickyNoise(noisy_units(released, self.policy), noisy_units(published, self.policy), known)
 
     @cached_property
@@ -159,7 +160,7 @@ def _accept(frame: pd.DataFrame, policy: Policy, columns: dict[str, str]) -> pd.
     if not names:
         return pd.DataFrame(index=range(len(frame)))
     chosen = batch_columns(frame, [columns.get(name, name) for name in names])
-    return accept(chosen.set_axis(names, axis=1), policy)
+    return unpack_table(accept(chosen.set_axis(names, axis=1), policy))
 
 
 def _refuse_gaps(table: pd.DataFrame) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from anon_pipeline.base.errors import InputError, PublishError
+from anon_pipeline.base.packed_tables import unpack_table
 from anon_pipeline.ledger.recovery import must_remember
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
@@ -237,7 +238,9 @@ class _Shown:
 
 
 def _memory(staged: Staged) -> Memory:
-    return from_table(staged.frame, {name: facts for name, facts in staged.facts.items() if name != _BESIDE})
+    return from_table(
+        unpack_table(staged.frame), {name: facts for name, facts in staged.facts.items() if name != _BESIDE}
+    )
 
 
 def _beside(staged: Staged) -> Mapping[str, Any]:

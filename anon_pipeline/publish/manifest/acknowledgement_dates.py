@@ -14,9 +14,8 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import chain, combinations, islice
 from typing import Any
 
-import pandas as pd
-
 from anon_pipeline.base.errors import PublishError
+from anon_pipeline.base.packed_tables import Table, unpack_table
 from anon_pipeline.evidence.identifying_columns import allowed_share
 from anon_pipeline.policy.acknowledgements import Acknowledged, hashed_columns
 from anon_pipeline.policy.model import Policy
@@ -25,9 +24,7 @@ from anon_pipeline.risk.singling_out import LARGEST_SET, exceeds
 _MOST = 200  # combinations of the columns of one entry that are looked at
 
 
-def broken_acknowledgements(
-    document: Mapping[str, Any], policy: Policy, frame: pd.DataFrame | None
-) -> list[str]:
+def broken_acknowledgements(document: Mapping[str, Any], policy: Policy, frame: Table | None) -> list[str]:
     """List the columns that must be acknowledged on the day of ``made_at``, and are not.
 
     A hash must be, whatever is in it. Insensitive columns must if the file alone shows that they single out
@@ -48,7 +45,7 @@ def broken_acknowledgements(
     return wrong
 
 
-def refuse_lapsed(document: Mapping[str, Any], policy: Policy, frame: pd.DataFrame) -> None:
+def refuse_lapsed(document: Mapping[str, Any], policy: Policy, frame: Table) -> None:
     """Refuse to write a manifest whose time was moved to that of the one before, past an acknowledgement.
 
     The gate has judged by the day of today. A manifest is made no earlier than the one before it, so where a
@@ -73,7 +70,7 @@ def _hash_terms(policy: Policy, days: Sequence[date]) -> Iterator[str]:
 
 
 def _together(
-    entry: Acknowledged, policy: Policy, days: Sequence[date], table: tuple[pd.DataFrame, int]
+    entry: Acknowledged, policy: Policy, days: Sequence[date], table: tuple[Table, int]
 ) -> Iterator[str]:
     """Yield the first combination of an entry's columns that must be acknowledged on a day when nobody did.
 
@@ -86,7 +83,7 @@ def _together(
     names = [name for name in entry.columns if name in policy.insensitive]
     sets = chain.from_iterable(combinations(names, many) for many in range(2, LARGEST_SET + 1))
     for chosen in islice(sets, _MOST):
-        there = frame[list(chosen)].dropna()
+        there = unpack_table(frame[list(chosen)]).dropna()
         alone = int((~there.duplicated(keep=False)).sum()) - (records - len(frame))
         if exceeds(alone, records, allowed_share(policy, chosen, days)):
             term = f"{', '.join(chosen)} are acknowledged{_term(policy, chosen)}"

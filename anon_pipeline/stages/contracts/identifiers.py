@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from anon_pipeline.base.mistakes import counted_records
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.catalog.detectors import DETECTORS
 from anon_pipeline.catalog.detectors.patterns import matches
 from anon_pipeline.policy.columns import Column
@@ -52,9 +53,7 @@ def no_identifiers(column: Column) -> NoIdentifiers:
     return NoIdentifiers(frozenset(getattr(column, "allow", ())))
 
 
-def describe_identifiers(
-    lines: Iterable[str], frame: pd.DataFrame, rules: Mapping[str, NoIdentifiers]
-) -> list[str]:
+def describe_identifiers(lines: Iterable[str], frame: Table, rules: Mapping[str, NoIdentifiers]) -> list[str]:
     """Say of each broken rule about identifiers which kind was found, and in how many records.
 
     Args:

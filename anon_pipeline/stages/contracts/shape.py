@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import pandas as pd
+
+from anon_pipeline.base.packed_tables import PackedTable, Table
 
 TABLE = "DataFrameSchema"
 """Stands for the table where a rule is not about one column."""
@@ -51,7 +53,7 @@ class Contract:
     columns: Mapping[str, Shape]
 
 
-def broken_rules(frame: pd.DataFrame, contract: Contract) -> set[str]:
+def broken_rules(frame: Table, contract: Contract) -> set[str]:
     """Judge a table, with nothing but comparisons of our own: no library can switch them off.
 
     Args:
@@ -68,9 +70,18 @@ def broken_rules(frame: pd.DataFrame, contract: Contract) -> set[str]:
     if any(name not in got for name in contract.columns):
         lines.add(f"{TABLE}: column_in_dataframe")
     for name, shape in contract.columns.items():
-        for place in [place for place, other in enumerate(got) if other == name]:
-            lines |= {f"{name}: {line}" for line in _broken_rules(frame.iloc[:, place], shape)}
+        for column in _columns_named(frame, name):
+            lines |= {f"{name}: {line}" for line in _broken_rules(column, shape)}
     return lines
+
+
+def _columns_named(frame: Table, name: str) -> Iterator[pd.Series]:
+    """Yield the columns of a name: a table that is not packed may have several."""
+    if isinstance(frame, PackedTable):
+        yield from (frame[one] for one in frame.columns if one == name)
+        return
+    for place in [place for place, other in enumerate(frame.columns) if other == name]:
+        yield frame.iloc[:, place]
 
 
 def _broken_rules(column: pd.Series, shape: Shape) -> Iterable[str]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-import pandas as pd
-
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.catalog.recoders import recoder_of
@@ -39,7 +38,7 @@ _TABLE_RULES = {
 """What the lines that Pandera writes about a whole table mean."""
 
 
-def broken_contract(frame: pd.DataFrame, contract: Contract) -> list[str]:
+def broken_contract(frame: Table, contract: Contract) -> list[str]:
     """Check a table and list what is broken: column and rule, with counts where the rule counts.
 
     Our own comparisons and Pandera judge it, each proven beforehand on tables that must be refused. What one

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from anon_pipeline.base.packed_tables import PackedTable, Table, unpack_table
+from anon_pipeline.base.rows import some_rows
 from anon_pipeline.stages.contracts.shape import TABLE, Contract, Rule, Shape, broken_rules
 
 if TYPE_CHECKING:
@@ -25,14 +27,17 @@ _ONE_AT_A_TIME = threading.RLock()
 """Of Pandera: two threads that import it at once may deadlock, and its configuration is the process's."""
 
 
-def broken_by_pandera(frame: pd.DataFrame, contract: Contract) -> set[str]:
+def broken_by_pandera(frame: Table, contract: Contract) -> set[str]:
     """Judge a table by Pandera, with all of its checks on whatever the environment or the process says.
 
-    Pandera's own report quotes cells and whole rows; nothing of it but names is kept.
+    Pandera's own report quotes cells and whole rows; nothing of it but names is kept. Of a packed table it is
+    given one column after the other.
 
     Returns:
         One line per broken rule; empty if the contract is kept.
     """
+    if isinstance(frame, PackedTable):
+        return _broken_columns(frame, contract)
     with _ONE_AT_A_TIME:
         from pandera.config import ValidationDepth, config_context  # noqa: PLC0415 - slow to import
         from pandera.errors import SchemaErrors  # noqa: PLC0415
@@ -50,6 +55,16 @@ def broken_by_pandera(frame: pd.DataFrame, contract: Contract) -> set[str]:
             cases = errors.failure_cases
             return {_line(row.schema_context, row.column, row.check, contract) for row in cases.itertuples()}
     return set()
+
+
+def _broken_columns(table: PackedTable, contract: Contract) -> set[str]:
+    """Judge the columns of a packed table one by one; which columns there must be, by its first record."""
+    whole = Contract({name: Shape(None, (), nullable=True) for name in contract.columns})
+    found = broken_by_pandera(some_rows(table, np.arange(min(len(table), 1))), whole)
+    for name, shape in contract.columns.items():
+        if name in table:
+            found |= broken_by_pandera(unpack_table(table[[name]]), Contract({name: shape}))
+    return found
 
 
 def _line(context: object, column: object, check: object, contract: Contract) -> str:
@@ -108,7 +123,7 @@ def list_missed_breaks(contract: Contract) -> list[str]:
 
 
 def _missed_lines(
-    broken: Callable[[pd.DataFrame, Contract], set[str]],
+    broken: Callable[[Table, Contract], set[str]],
     contract: Contract,
     probes: Iterable[tuple[pd.DataFrame, set[str]]],
 ) -> list[str]:

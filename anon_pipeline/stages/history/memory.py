@@ -12,6 +12,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.packed_tables import Table, unpack_table
+from anon_pipeline.base.rows import some_rows
 from anon_pipeline.encode.categories import category_noises, noisy_units
 from anon_pipeline.encode.codes import PERSON, RECORD
 from anon_pipeline.encode.grids import noises
@@ -130,7 +132,7 @@ def _typed_frame(columns: Mapping[str, Any], types: Mapping[str, str]) -> pd.Dat
     return pd.DataFrame({name: pd.Series(columns.get(name, []), dtype=kind) for name, kind in types.items()})
 
 
-def class_texts(frame: pd.DataFrame, policy: Policy) -> pd.Series:
+def class_texts(frame: Table, policy: Policy) -> pd.Series:
     """Return each record's class as text, (n,): the JSON list of its generalized values, in column order.
 
     Args:
@@ -139,9 +141,9 @@ def class_texts(frame: pd.DataFrame, policy: Policy) -> pd.Series:
     names = list(policy.generalized)
     labels = value_classes(frame, names).labels
     _, first = np.unique(labels, return_index=True)
-    rows = frame[names].iloc[first].itertuples(index=False, name=None)
+    rows = some_rows(frame, first, names).itertuples(index=False, name=None)
     written = [json.dumps([None if pd.isna(v) else str(v) for v in row], ensure_ascii=False) for row in rows]
-    return pd.Series(pd.array(np.array(written, dtype=object)[labels], dtype="str"), index=frame.index)
+    return pd.Series(pd.array(np.array(written, dtype=object)[labels], dtype="str"))
 
 
 def noise_terms(policy: Policy) -> dict[str, str]:
@@ -225,9 +227,7 @@ def _knows_any(memory: Memory, persons: pd.Series) -> bool:
     return bool(memory.members["person"].isin(persons).any() or memory.values["person"].isin(persons).any())
 
 
-def remember(
-    memory: Memory, policy: Policy, released: pd.DataFrame, originals: pd.DataFrame, *, past: Past
-) -> Memory:
+def remember(memory: Memory, policy: Policy, released: Table, originals: Table, *, past: Past) -> Memory:
     """Add a release to what was published; call it when the release is, never before.
 
     Args:
@@ -239,7 +239,7 @@ def remember(
         The new memory; the same one if the release is in it: table, people, classes and noise, not the
         table alone. Values whose noise may not stay are left out. Of equal keys the last one stays.
     """
-    behind = originals.set_index(RECORD).loc[released[RECORD]].reset_index()
+    behind = unpack_table(originals).set_index(RECORD).loc[released[RECORD]].reset_index()
     memory, persons = normalize_persons(memory, behind[PERSON])
     classes = class_texts(behind, policy)
     joined = _typed_frame({"person": persons, "class": classes}, {"person": "str", "class": "str"})

@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError, PolicyError
+from anon_pipeline.base.packed_tables import Table, unpack_table
 from anon_pipeline.encode.categories import noisy_units
 from anon_pipeline.encode.codes import PERSON, RECORD
 from anon_pipeline.encode.grids import epsilon_shares
@@ -38,7 +39,7 @@ class Recalled:
     booked: NDArray[np.bool_] = field(repr=False)
 
 
-def recall(memory: Memory, policy: Policy, frame: pd.DataFrame, originals: NDArray[np.int64]) -> Recalled:
+def recall(memory: Memory, policy: Policy, frame: Table, originals: NDArray[np.int64]) -> Recalled:
     """Look up what was published of each record's value, whatever class it is in.
 
     The scale of noise that stays is public. So one draw hides the value in every class, and another class is
@@ -86,7 +87,7 @@ def largest_spent(drawn: NDArray[np.bool_], shares: Sequence[Fraction]) -> Fract
 
 
 def sticky_noise(
-    policy: Policy, frame: pd.DataFrame, originals: NDArray[np.int64], *, memory: Memory | None
+    policy: Policy, frame: Table, originals: NDArray[np.int64], *, memory: Memory | None
 ) -> Recalled:
     """Return the noise that stays: what `recall` finds if the policy is sticky, else none.
 
@@ -142,7 +143,7 @@ def count_redrawn(noisy: NDArray[np.int64], known: NDArray[np.bool_], released: 
     return int((known & (noisy != released)).sum())
 
 
-def spent_since(memory: Memory, policy: Policy, originals: pd.DataFrame, *, records: pd.Series) -> Fraction:
+def spent_since(memory: Memory, policy: Policy, originals: Table, *, records: pd.Series) -> Fraction:
     """Return the largest ε that a record of a sticky release spends beyond what was published by now.
 
     Args:
@@ -150,6 +151,6 @@ def spent_since(memory: Memory, policy: Policy, originals: pd.DataFrame, *, reco
         originals: (n, columns) the table of `k_anonymized`.
         records: (r,) ids of the records to be released.
     """
-    behind = originals.set_index(RECORD).loc[records].reset_index()
+    behind = unpack_table(originals).set_index(RECORD).loc[records].reset_index()
     known = recall(memory, policy, behind, noisy_units(behind, policy)).known
     return largest_spent(~known, epsilon_shares(policy))

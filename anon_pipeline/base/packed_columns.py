@@ -1,0 +1,230 @@
+"""Columns in few bytes: distinct values once, and a narrow number for each record.
+
+A packed column gives back the very column that was packed: type, values to the last bit, missing ones.
+Decision: docs/adr/0082-large-tables-are-packed.md.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from pandas.api.extensions import ExtensionArray
+
+_LOOKED = 2**16  # values that say whether a column has few different ones
+_REPEATING = 0.75  # of these, at most so many differ in a column that repeats its values
+_NARROW = (np.uint8, np.uint16, np.uint32)
+
+Codes = NDArray[np.unsignedinteger[Any]]
+
+
+class PackedColumn(ABC):
+    """A column of a table, (n,), in less memory than pandas needs for it."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def unpack(self, name: str) -> pd.Series:
+        """Return the column, under a name and with the index 0 … n−1; nobody else has its cells."""
+
+    @property
+    @abstractmethod
+    def dtype(self) -> Any:
+        """The type that pandas has for the column."""
+
+    @property
+    def distinct(self) -> Codes | None:
+        """A number for each record, (n,), equal where and only where values are; None: not known so."""
+        return None
+
+    def has_cells_of(self, other: PackedColumn, rows: NDArray[np.int64]) -> bool:
+        """Tell whether these are the cells of another column at some rows, (n,); False: not known so."""
+        return False
+
+    @abstractmethod
+    def take(self, rows: NDArray[np.int64]) -> PackedColumn:
+        """Return the column of some records, (r,), in their order."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Held(PackedColumn):
+    """A column that repeats too little, or has another type: as pandas has it."""
+
+    series: pd.Series = field(repr=False)
+
+    @property
+    def dtype(self) -> Any:
+        return self.series.dtype
+
+    def unpack(self, name: str) -> pd.Series:
+        return self.series.copy(deep=False).rename(name)
+
+    def take(self, rows: NDArray[np.int64]) -> PackedColumn:
+        return _Held(self.series.take(rows).reset_index(drop=True))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Texts(PackedColumn):
+    """Texts that repeat.
+
+    codes: (n,) place in ``values`` of each text.
+    values: different texts, and at the end a missing one.
+    """
+
+    codes: Codes = field(repr=False)
+    values: pa.Array = field(repr=False)
+    kind: pd.StringDtype
+
+    @property
+    def dtype(self) -> Any:
+        return self.kind
+
+    @property
+    def distinct(self) -> Codes | None:
+        return self.codes
+
+    def has_cells_of(self, other: PackedColumn, rows: NDArray[np.int64]) -> bool:
+        if not isinstance(other, _Texts) or other.kind != self.kind:
+            return False
+        places = pc.index_in(other.values, value_set=self.values).fill_null(-1).to_numpy()
+        return bool((places.take(other.codes.take(rows)) == self.codes).all())
+
+    def unpack(self, name: str) -> pd.Series:
+        cells: ExtensionArray = pd.array(self.values.take(pa.array(self.codes)), dtype=self.kind)
+        return pd.Series(cells, name=name, copy=False)
+
+    def take(self, rows: NDArray[np.int64]) -> PackedColumn:
+        return _Texts(self.codes.take(rows), self.values, self.kind)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Numbers(PackedColumn):
+    """Numbers or times that repeat.
+
+    codes: (n,) place in ``bits`` of each one.
+    bits: of the different ones, as integers: NaN and −0.0 stay what they are.
+    """
+
+    codes: Codes = field(repr=False)
+    bits: NDArray[np.int64] = field(repr=False)
+    kind: np.dtype[Any]
+
+    @property
+    def dtype(self) -> Any:
+        return self.kind
+
+    def has_cells_of(self, other: PackedColumn, rows: NDArray[np.int64]) -> bool:
+        if not isinstance(other, _Numbers) or other.kind != self.kind:
+            return False
+        return np.array_equal(other.bits.take(other.codes.take(rows)), self.bits.take(self.codes))
+
+    def unpack(self, name: str) -> pd.Series:
+        return pd.Series(self.bits.take(self.codes).view(self.kind), name=name, copy=False)
+
+    def take(self, rows: NDArray[np.int64]) -> PackedColumn:
+        return _Numbers(self.codes.take(rows), self.bits, self.kind)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Counts(PackedColumn):
+    """Integers that are close to each other.
+
+    codes: (n,) how far each is above the least one.
+    """
+
+    codes: Codes = field(repr=False)
+    least: int
+    kind: np.dtype[Any]
+
+    @property
+    def dtype(self) -> Any:
+        return self.kind
+
+    @property
+    def distinct(self) -> Codes | None:
+        return self.codes
+
+    def has_cells_of(self, other: PackedColumn, rows: NDArray[np.int64]) -> bool:
+        if not isinstance(other, _Counts) or other.kind != self.kind:
+            return False
+        return np.array_equal(
+            other.codes.take(rows) + np.int64(other.least), self.codes + np.int64(self.least)
+        )
+
+    def unpack(self, name: str) -> pd.Series:
+        numbers = self.codes.astype(self.kind)
+        numbers += self.kind.type(self.least)
+        return pd.Series(numbers, name=name, copy=False)
+
+    def take(self, rows: NDArray[np.int64]) -> PackedColumn:
+        return _Counts(self.codes.take(rows), self.least, self.kind)
+
+
+def pack_column(series: pd.Series) -> PackedColumn:
+    """Pack a column.
+
+    Args:
+        series: (n,) of any type; its index does not count.
+    """
+    dtype = series.dtype
+    if isinstance(dtype, pd.StringDtype) and dtype.storage == "pyarrow":
+        packed = _pack_texts(series, dtype)
+    elif (
+        isinstance(dtype, np.dtype) and dtype.itemsize == np.dtype(np.int64).itemsize and dtype.kind in "ifM"
+    ):
+        packed = _pack_numbers(series.to_numpy(), dtype)
+    else:
+        packed = None
+    if packed is not None:
+        return packed
+    if isinstance(dtype, np.dtype):  # a copy: what the column is a part of is not kept with it
+        return _Held(pd.Series(series.to_numpy(copy=True), dtype=dtype, copy=False))
+    return _Held(series.reset_index(drop=True))
+
+
+def _pack_texts(series: pd.Series, dtype: pd.StringDtype) -> PackedColumn | None:
+    texts = _whole(pa.array(series.array, type=pa.large_string()))
+    if not _repeats(texts):
+        return None
+    found = texts.dictionary_encode()
+    values = pa.concat_arrays([found.dictionary, pa.nulls(1, pa.large_string())])
+    return _Texts(_narrow(found.indices.fill_null(len(values) - 1).to_numpy(), len(values)), values, dtype)
+
+
+def _pack_numbers(numbers: NDArray[Any], dtype: np.dtype[Any]) -> PackedColumn | None:
+    bits = numbers.view(np.int64)
+    if dtype.kind == "i" and len(bits):
+        least, most = int(bits.min()), int(bits.max())
+        if most - least < 2**32:
+            return _Counts(_narrow(bits - least, most - least + 1), least, dtype)
+    cells = pa.array(np.ascontiguousarray(bits))
+    if not _repeats(cells):
+        return None
+    found = cells.dictionary_encode()
+    return _Numbers(
+        _narrow(found.indices.to_numpy(), len(found.dictionary)), found.dictionary.to_numpy(), dtype
+    )
+
+
+def _repeats(values: pa.Array) -> bool:
+    """Tell by some of its values whether a column has each value several times."""
+    if not len(values):
+        return False
+    places = np.linspace(0, len(values) - 1, min(len(values), _LOOKED)).astype(np.int64)
+    different: int = pc.count_distinct(values.take(pa.array(places))).as_py()
+    return different <= max(_REPEATING * len(places), 1)
+
+
+def _narrow(codes: NDArray[np.integer[Any]], many: int) -> Codes:
+    """Return codes 0 … many−1 in as few bytes as they need."""
+    return codes.astype(next(kind for kind in _NARROW if many <= np.iinfo(kind).max + 1))
+
+
+def _whole(array: pa.Array | pa.ChunkedArray) -> pa.Array:
+    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array

@@ -1,0 +1,232 @@
+"""Large tables with packed columns: a column is unpacked each time it is asked for, and nobody keeps it.
+
+`PackedTable` has what the stages and the gate use of a DataFrame; small tables stay DataFrames.
+Decision: docs/adr/0082-large-tables-are-packed.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any, overload
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from anon_pipeline.base.packed_columns import PackedColumn, pack_column
+from anon_pipeline.base.threads import side_by_side
+
+PACKED_FROM = 2**18
+"""Records from which a table is packed: what is saved of smaller ones is less than the libraries need."""
+
+
+class PackedTable:
+    """A table of n records whose columns are packed, each named once.
+
+    As in a DataFrame, ``table[name]`` is a column, ``table[names]`` a table of some columns, and ``assign``
+    and ``drop`` return another table, which shares the columns that stay. Its records have no index.
+    """
+
+    __slots__ = ("_columns", "_records")
+
+    def __init__(self, columns: Mapping[str, PackedColumn], records: int) -> None:
+        self._columns, self._records = dict(columns), records
+
+    def __len__(self) -> int:
+        return self._records
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._columns
+
+    def __repr__(self) -> str:
+        return f"PackedTable({len(self)} records, {len(self._columns)} columns)"
+
+    @property
+    def columns(self) -> pd.Index:
+        """The names of the columns, in their order."""
+        return pd.Index(list(self._columns))
+
+    @overload
+    def __getitem__(self, key: str) -> pd.Series: ...
+    @overload
+    def __getitem__(self, key: list[str]) -> PackedTable: ...
+    def __getitem__(self, key: str | list[str]) -> pd.Series | PackedTable:
+        if isinstance(key, str):
+            return self._columns[key].unpack(key)
+        return PackedTable({name: self._columns[name] for name in key}, self._records)
+
+    def packed_column(self, name: str) -> PackedColumn:
+        """Return a column as it is kept."""
+        return self._columns[name]
+
+    def items(self) -> Iterator[tuple[str, pd.Series]]:
+        """Yield each column's name with the column, unpacked one after the other."""
+        for name in self._columns:
+            yield name, self[name]
+
+    def assign(self, **columns: Any) -> PackedTable:
+        """Return the table with other columns: in their place where there is one of the name, else behind.
+
+        Args:
+            columns: (n,) each, arrays or Series; the index of a Series does not count.
+        """
+        return self.with_columns((name, pd.Series(column)) for name, column in columns.items())
+
+    def with_columns(self, columns: Iterable[tuple[str, pd.Series]]) -> PackedTable:
+        """Do as `assign` does with columns of which each is packed before the next is made."""
+        made = {name: pack_column(column) for name, column in columns}
+        return PackedTable({**self._columns, **made}, self._records)
+
+    def drop(self, *, columns: str | Collection[str], errors: str = "raise") -> PackedTable:
+        """Return the table without some columns.
+
+        Raises:
+            KeyError: one is not there, unless ``errors`` says to ignore that.
+        """
+        names = {columns} if isinstance(columns, str) else {*columns}
+        if errors == "raise" and not names <= {*self._columns}:
+            raise KeyError("columns must be those of the table")
+        kept = {name: column for name, column in self._columns.items() if name not in names}
+        return PackedTable(kept, self._records)
+
+    def take_rows(self, rows: NDArray[np.int64]) -> PackedTable:
+        """Return the table of some records, packed.
+
+        Args:
+            rows: (r,) places in 0 … n−1, any of them any number of times.
+        """
+        tasks = [partial(column.take, rows) for column in self._columns.values()]
+        taken = side_by_side(tasks, records=len(rows))
+        return PackedTable(dict(zip(self._columns, taken, strict=True)), len(rows))
+
+    def unpack(self) -> pd.DataFrame:
+        """Return the table as pandas has it."""
+        return pd.DataFrame(dict(self.items()), index=pd.RangeIndex(self._records), copy=False)
+
+
+Table = pd.DataFrame | PackedTable
+"""A table of either form; a large one is packed."""
+
+
+def is_large(records: int) -> bool:
+    """Tell whether a table of so many records is packed."""
+    return records >= PACKED_FROM
+
+
+def pack_large(table: Table) -> Table:
+    """Return a table packed if it is large; one with a column that is named twice stays as it is."""
+    if isinstance(table, PackedTable) or not is_large(len(table)) or not table.columns.is_unique:
+        return table
+    return PackedTable({str(name): pack_column(column) for name, column in table.items()}, len(table))
+
+
+def table_of(columns: Iterable[tuple[str, pd.Series]], records: int) -> Table:
+    """Make a table of columns, of which each is packed before the next is made if the table is large.
+
+    Args:
+        columns: names, each once, and (n,) columns with the index 0 … n−1.
+        records: n.
+    """
+    if is_large(records):
+        return PackedTable({name: pack_column(column) for name, column in columns}, records)
+    return pd.DataFrame(dict(columns))
+
+
+def unpack_table(table: Table) -> pd.DataFrame:
+    """Return a table as pandas has it: all of its columns at once."""
+    return table.unpack() if isinstance(table, PackedTable) else table
+
+
+def insert_column(table: Table, place: int, name: str, values: Any) -> Table:
+    """Return a table with one more column, at a place.
+
+    Args:
+        values: (n,), an array or a Series; the index of a Series does not count.
+    """
+    if isinstance(table, PackedTable):
+        names = [*table.columns]
+        return table.assign(**{name: values})[[*names[:place], name, *names[place:]]]
+    after = table.copy(deep=False)
+    after.insert(place, name, pd.Series(values).array)  # type: ignore[arg-type]  # stubs know no array
+    return after
+
+
+def without_index(table: Table) -> Table:
+    """Return a table whose records are numbered 0 … n−1, as those of a packed one are anyway."""
+    return table if isinstance(table, PackedTable) else table.reset_index(drop=True)
+
+
+def with_text_names(table: Table) -> Table:
+    """Return a table with the names of its columns as texts."""
+    if isinstance(table, PackedTable):
+        return table
+    return table.set_axis([str(name) for name in table.columns], axis=1)
+
+
+def with_columns(table: Table, columns: Iterable[tuple[str, pd.Series]]) -> Table:
+    """Return a table with other columns: in their place where there is one of the name, else behind.
+
+    Args:
+        columns: names and (n,) columns with the index 0 … n−1.
+    """
+    return table.with_columns(columns) if isinstance(table, PackedTable) else table.assign(**dict(columns))
+
+
+def arrow_table(table: Table) -> pa.Table:
+    """Return a table as Arrow has it, without an index; the types of pandas are in its metadata."""
+    if not isinstance(table, PackedTable):
+        return pa.Table.from_pandas(table, preserve_index=False)
+    columns = [
+        pa.Table.from_pandas(unpack_table(table[[name]]), preserve_index=False).column(0)
+        for name in table.columns
+    ]
+    noted = pa.Table.from_pandas(unpack_table(table.take_rows(np.empty(0, np.int64))), preserve_index=False)
+    return pa.table(columns, names=[*table.columns], metadata=noted.schema.metadata)
+
+
+def arrow_schema(table: Table) -> pa.Schema:
+    """Return the names and types of a table's columns as Arrow has them."""
+    if isinstance(table, PackedTable):
+        return arrow_table(table).schema
+    return pa.Schema.from_pandas(table, preserve_index=False)
+
+
+def table_from_arrow(table: pa.Table, *, with_metadata: bool = False) -> Table:
+    """Return a table of Arrow as pandas has it; a large one is packed.
+
+    Args:
+        with_metadata: whether the columns get the types that pandas noted in the table.
+    """
+
+    def as_pandas(part: pa.Table) -> pd.DataFrame:
+        """Return a part of the table as pandas has it."""
+        frame: pd.DataFrame = part.to_pandas(ignore_metadata=not with_metadata, integer_object_nulls=True)
+        return frame
+
+    if not is_large(table.num_rows) or len({*table.column_names}) < table.num_columns:
+        return as_pandas(table)
+    columns = ((name, as_pandas(table.select([name]))[name]) for name in table.column_names)
+    return table_of(columns, table.num_rows)
+
+
+def column_type(table: Table, name: str) -> Any:
+    """Return the type that pandas has for a column."""
+    return table.packed_column(name).dtype if isinstance(table, PackedTable) else table[name].dtype
+
+
+def value_numbers(table: Table, name: str) -> NDArray[np.int64]:
+    """Number the values of a column in the order in which they occur, a missing one as any other, (n,)."""
+    if isinstance(table, PackedTable):
+        distinct = table.packed_column(name).distinct
+        if distinct is not None:
+            return pd.factorize(distinct)[0].astype(np.int64)
+    return pd.factorize(table[name], use_na_sentinel=False)[0].astype(np.int64)
+
+
+def has_cells_of(table: Table, other: Table, name: str, rows: NDArray[np.int64]) -> bool:
+    """Tell whether a column has the cells of another table at some rows, (n,); False: not known so."""
+    if isinstance(table, PackedTable) and isinstance(other, PackedTable):
+        return table.packed_column(name).has_cells_of(other.packed_column(name), rows)
+    return False

@@ -1,0 +1,192 @@
+"""Packed tables do what the stages ask of a DataFrame, and give the same."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from anon_pipeline.base import packed_tables
+from anon_pipeline.base.packed_columns import pack_column
+from anon_pipeline.base.packed_tables import (
+    PACKED_FROM,
+    PackedTable,
+    Table,
+    arrow_schema,
+    arrow_table,
+    column_type,
+    insert_column,
+    is_large,
+    pack_large,
+    table_from_arrow,
+    table_of,
+    unpack_table,
+    value_numbers,
+    with_columns,
+    with_text_names,
+    without_index,
+)
+from anon_pipeline.base.rows import keep_rows, some_rows, take_rows
+
+
+@pytest.fixture(autouse=True)
+def _all_are_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packed_tables, "PACKED_FROM", 1)
+
+
+def frame() -> pd.DataFrame:
+    return pd.DataFrame(
+        {"age": [40, 30, 40], "city": pd.array(["Cork", None, "Bonn"], dtype="str"), "pay": [1.5, -0.0, 2.0]}
+    )
+
+
+def packed() -> PackedTable:
+    found = pack_large(frame())
+    assert isinstance(found, PackedTable)
+    return found
+
+
+def same(found: Table, wanted: pd.DataFrame) -> None:
+    assert isinstance(found, PackedTable)
+    pd.testing.assert_frame_equal(found.unpack(), wanted, check_exact=True)
+
+
+def test_a_table_comes_back() -> None:
+    table = packed()
+    same(table, frame())
+    assert (len(table), list(table.columns), "age" in table, "sex" in table) == (3, [*frame()], True, False)
+    assert {name: column.tolist() for name, column in table[["age", "pay"]].items()} == {
+        "age": [40, 30, 40],
+        "pay": [1.5, -0.0, 2.0],
+    }
+
+
+def test_other_columns_are_in_their_place_or_behind() -> None:
+    wanted = frame().assign(city=["a", "b", "c"], new=[1, 2, 3])
+    columns = {"city": pd.Series(["a", "b", "c"]), "new": pd.Series([1, 2, 3])}
+    same(packed().assign(city=["a", "b", "c"], new=np.array([1, 2, 3])), wanted)
+    same(with_columns(packed(), columns.items()), wanted)
+    pd.testing.assert_frame_equal(unpack_table(with_columns(frame(), columns.items())), wanted)
+
+
+@pytest.mark.parametrize("place", [0, 1, 3])
+def test_a_column_is_inserted_by_place_whatever_its_index(place: int) -> None:
+    values = pd.Series([7, 8, 9], index=[2, 1, 0])
+    wanted = frame()
+    wanted.insert(place, "new", values.array)
+    same(insert_column(packed(), place, "new", values), wanted)
+    before = frame()
+    pd.testing.assert_frame_equal(unpack_table(insert_column(before, place, "new", values)), wanted)
+    assert list(before) == [*frame()]  # the table that was given stays
+
+
+def test_columns_are_dropped() -> None:
+    same(packed().drop(columns="age"), frame().drop(columns="age"))
+    same(packed().drop(columns=["age", "sex"], errors="ignore"), frame().drop(columns="age"))
+    with pytest.raises(KeyError, match="must be those of the table"):
+        packed().drop(columns=["sex"])
+
+
+def test_rows_are_taken_kept_and_unpacked() -> None:
+    rows = np.array([2, 0, 0])
+    wanted = frame().take(rows).reset_index(drop=True)
+    same(take_rows(packed(), rows), wanted)
+    pd.testing.assert_frame_equal(some_rows(packed(), rows), wanted)
+    pd.testing.assert_frame_equal(some_rows(frame(), rows, ["city"]), wanted[["city"]])
+    same(keep_rows(packed(), np.array([True, False, True])), frame().iloc[[0, 2]].reset_index(drop=True))
+    table = packed()
+    assert keep_rows(table, np.ones(3, np.bool_)) is table
+
+
+def test_columns_of_a_large_table_are_packed_before_the_next_is_made() -> None:
+    same(table_of(frame().items(), 3), frame())  # type: ignore[arg-type]
+
+
+def test_small_tables_and_tables_with_a_name_twice_stay_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    twice = pd.DataFrame([[1, 2]], columns=["a", "a"])
+    assert pack_large(twice) is twice
+    monkeypatch.undo()
+    small = frame()
+    assert pack_large(small) is small
+    assert isinstance(table_of(frame().items(), 3), pd.DataFrame)  # type: ignore[arg-type]
+    assert is_large(PACKED_FROM)
+    assert not is_large(PACKED_FROM - 1)
+
+
+def test_names_become_texts_and_the_index_is_gone() -> None:
+    odd = pd.DataFrame({1: [1, 2]}, index=[5, 6])
+    assert list(with_text_names(odd).columns) == ["1"]
+    assert list(unpack_table(without_index(odd)).index) == [0, 1]
+    table = packed()
+    assert with_text_names(table) is table
+    assert without_index(table) is table
+
+
+def test_no_cell_is_in_the_words_for_a_table() -> None:
+    assert repr(packed()) == "PackedTable(3 records, 3 columns)"
+
+
+def odd() -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "kind": pd.Categorical(["a", None, "b"]),
+            "gaps": pd.array([1, None, 3], dtype="Int64"),
+            "day": pd.to_datetime(["2020-01-01", None, "2021-01-01"]).astype("datetime64[s]"),
+            "other": pd.array(["a", None, "b"], dtype=pd.StringDtype("pyarrow")),
+            "text": pd.array(["a", None, "b"], dtype="str"),
+            "flag": [True, False, True],
+        }
+    )
+
+
+def test_arrow_and_back_keeps_the_types_that_pandas_notes() -> None:
+    table = pack_large(odd())
+    same(table_from_arrow(arrow_table(table), with_metadata=True), odd())
+    assert arrow_table(table).equals(pa.Table.from_pandas(odd(), preserve_index=False))
+    noted = pa.Table.from_pandas(odd(), preserve_index=False).schema
+    assert arrow_schema(table).equals(noted, check_metadata=True)
+
+
+def test_arrow_without_metadata_is_read_as_a_file_is() -> None:
+    plain = pa.Table.from_pandas(odd(), preserve_index=False)
+    wanted = plain.to_pandas(ignore_metadata=True, integer_object_nulls=True)
+    same(table_from_arrow(plain), wanted)
+
+
+def test_a_table_of_arrow_with_a_name_twice_is_not_packed() -> None:
+    twice = pa.table([[1], [2]], names=["a", "a"])
+    assert isinstance(table_from_arrow(twice), pd.DataFrame)
+
+
+@pytest.mark.parametrize("name", ["city", "pay", "age", "missing"])
+def test_values_are_numbered_as_pandas_numbers_them(name: str) -> None:
+    """Texts, numbers with and without gaps: −0.0 is 0.0, a missing value is a value."""
+    columns = {
+        "city": pd.array(["b", None, "a", "b", None], dtype="str"),
+        "pay": [0.0, -0.0, np.nan, 1.5, np.nan],
+        "age": [7, 3, 7, 7, 3],
+        "missing": pd.array([None] * 5, dtype="str"),
+    }
+    before = pd.DataFrame(columns)
+    rows = np.array([4, 3, 2, 1, 0, 0])
+    wanted = pd.factorize(before[name].take(rows), use_na_sentinel=False)[0]
+    for table in (take_rows(pack_large(before), rows), take_rows(before, rows)):
+        assert value_numbers(table, name).tolist() == wanted.tolist()
+        assert column_type(table, name) == before[name].dtype
+
+
+def test_cells_of_another_table_are_recognized() -> None:
+    """Whatever its own codes are; where nothing is known, who asks compares the cells."""
+    before = odd().assign(n=[5, 6, 7], x=[1.5, -0.0, 1.5], y=[0.1, 0.2, 0.3])
+    whole = PackedTable({name: pack_column(column) for name, column in before.items()}, 3)  # type: ignore[misc]
+    rows = np.array([2, 1, 1])
+    few = {name: pack_column(column) for name, column in before.take(rows).items()}
+    known = {
+        name for name, column in few.items() if column.has_cells_of(whole.packed_column(str(name)), rows)
+    }
+    assert known == {"text", "other", "n", "x"}
+    changed = before.take(rows).assign(text=["a", None, None], n=[7, 6, 5], x=[1.5, 0.0, -0.0], other="c")
+    for name, column in changed.items():
+        assert not pack_column(column).has_cells_of(whole.packed_column(str(name)), rows)
+    assert not few["text"].has_cells_of(whole.packed_column("n"), rows)

@@ -1,0 +1,248 @@
+"""A packed table gives the same release, facts and verdicts as one of pandas, to the last bit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from anon_pipeline import Locations, anonymize, load_policy, make_release
+from anon_pipeline.base import packed_tables
+from anon_pipeline.base.errors import InputError, StageCrashed
+from anon_pipeline.base.packed_tables import PackedTable, pack_large
+from anon_pipeline.gate import Status
+from anon_pipeline.perturb.entropy import seeded_entropy
+from anon_pipeline.policy import Policy
+from anon_pipeline.publish import whole_chain
+from anon_pipeline.publish.release_in_memory import Release
+from anon_pipeline.publish.verify.verify import Against, verify_release
+from anon_pipeline.sources import read_source
+from anon_pipeline.stages.history.memory import Memory
+from benchmarks.adult import find_adult
+from tests.honest_releases import DEMO, ROOT, adult, adult_frame
+
+Small = Callable[..., Policy]
+People = Callable[..., pd.DataFrame]
+KEY = {"deidentify": {"key_env": "ANON_TEST_KEY"}}
+PUBLIC = {"columns": {"height": {"sensitivity": "declared", "input_bounds": [100, 250]}}}
+
+CHANGES: dict[str, dict[str, Any]] = {
+    "full domain": {},
+    "Mondrian": {"anonymize": {"recoder": "mondrian"}},
+    "microaggregation": {"anonymize": {"recoder": "mdav"}},
+    "cells": {"anonymize": {"recoder": "ola", "suppress": "cells"}},
+    "closeness and diversity": {
+        "gate": {"t_closeness": {"illness": 0.5}, "l_diversity": {"income": {"kind": "distinct", "l": 2}}}
+    },
+    "coarse columns": {"columns": {"income": {"round": 5000, "top": 35000}}},
+    "categories with noise": {
+        "columns": {"note": {"role": "perturb", "values": ["a", "b"], "mechanism": "randomized_response"}}
+    },
+    "no noise": {
+        "columns": {"height": {"role": "sensitive", "distance": "ordered", "unit": None, "resolution": None}},
+        "perturb": None,
+        "suppress": None,
+    },
+    "attacks": {
+        "gate": {
+            "attacks": {
+                "prosecutor_risk": 0.5,
+                "sample_uniques": 0.9,
+                "minimal_uniques": 0.9,
+                "skewness": {"illness": 9.0},
+                "similarity": {"income": 0.0},
+                "known_columns": [{"columns": ["note"], "risk": 0.9}],
+            }
+        }
+    },
+    "people": {"person": "person", "rows_per_person": 2, **KEY, "gate": {"utility": {"released": 0.1}}},
+    "all releases": {"record_key": "person", **KEY, "perturb": {"republish": "sticky"}, **PUBLIC},
+    "cleaning": {"clean": {"columns": {"city": {"case": "upper"}, "note": {"values": {"a": "yes"}}}}},
+    "a mask": {"columns": {"person": {"action": "mask"}}},
+}
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANON_TEST_KEY", "a key of a test, " * 2)
+
+
+@contextmanager
+def large(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Take every table for a large one."""
+    with monkeypatch.context() as patch:
+        patch.setattr(packed_tables, "PACKED_FROM", 1)
+        yield
+
+
+def in_both_ways(monkeypatch: pytest.MonkeyPatch, make: Callable[[], Release]) -> tuple[Release, Release]:
+    plain = make()
+    seen: list[object] = []
+    with large(monkeypatch), monkeypatch.context() as patch:
+        patch.setattr(whole_chain, "evaluate", lambda table, *a, **k: seen.append(table) or plain.report)
+        make()
+    assert isinstance(seen[0], PackedTable)
+    with large(monkeypatch):
+        return plain, make()
+
+
+def same(plain: Release, packed: Release) -> None:
+    pd.testing.assert_frame_equal(packed._frame, plain._frame, check_exact=True)
+    assert packed.facts == plain.facts
+    assert packed.report == plain.report
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_release_is_the_same(
+    name: str, small_policy: Small, small_people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy, people = small_policy(**CHANGES[name]), small_people(400)
+    if policy.person is not None:
+        people["person"] = [f"person {i // 3}" for i in range(len(people))]
+    memory = Memory.empty() if policy.record_key is not None else None
+    plain, packed = in_both_ways(
+        monkeypatch, lambda: anonymize(policy, people, entropy=seeded_entropy(1), memory=memory)
+    )
+    same(plain, packed)
+
+
+def test_noise_stays_from_one_packed_release_to_the_next(
+    small_policy: Small, small_people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy, people = small_policy(**CHANGES["all releases"]), small_people(400)
+    with large(monkeypatch):
+        first = anonymize(policy, people, memory=Memory.empty())
+        second = anonymize(policy, people.iloc[::-1], memory=first.memory)
+    assert second.facts["perturbed"]["composition"]["values_reused"] == len(first.frame)
+    columns = [*first.frame]
+    pd.testing.assert_frame_equal(
+        *(one.frame.sort_values(columns, ignore_index=True) for one in (first, second))
+    )
+
+
+@pytest.mark.parametrize("name", DEMO)
+def test_a_release_of_the_demo_is_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    policy = load_policy(ROOT / "assets" / "releases" / name / "defs.yaml")
+    frame = read_source(policy)
+    same(
+        *in_both_ways(
+            monkeypatch, lambda: anonymize(policy, frame, hierarchies=ROOT, entropy=seeded_entropy(1))
+        )
+    )
+
+
+def test_a_release_of_adult_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = find_adult()
+    if folder is None:
+        pytest.skip("needs the data set Adult")
+    frame = adult_frame(folder)
+    same(
+        *in_both_ways(
+            monkeypatch, lambda: anonymize(adult(), frame, hierarchies=folder, entropy=seeded_entropy(1))
+        )
+    )
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_a_packed_release_is_written_verified_and_read(
+    form: str, tmp_path: Path, small_policy: Small, small_people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small_people(2500).to_csv(tmp_path / "people.csv", index=False)
+    policy = small_policy(publish={"to": "releases", "format": form, "records_per_file": 1000})
+    seen: list[object] = []
+    with large(monkeypatch):
+        places = Locations.of(tmp_path, {})
+        written = make_release(policy, places, witness=lambda chain, _: seen.append(chain.suppressed.frame))
+    assert isinstance(seen[0], PackedTable)
+    assert not verify_release(written.manifest_path, Against(policy)).with_status(Status.REFUSED)
+
+
+WRONG: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
+    "a text in place of a number": lambda people: people.assign(
+        height=["tall", *people["height"].astype(str)[1:]]
+    ),
+    "a gap": lambda people: people.assign(illness=people["illness"].where(people.index > 0)),
+    "a value outside of the hierarchy": lambda people: people.assign(
+        age=["old", *people["age"].astype(str)[1:]]
+    ),
+    "two columns of one name": lambda people: pd.concat([people, people[["note"]]], axis=1),
+    "several kinds": lambda people: people.assign(note=pd.Series([1, *people["note"][1:]], dtype=object)),
+    "no record": lambda people: people.iloc[:0],
+    "an unknown column": lambda people: people.assign(more=1),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_bad_input_gets_the_same_words(
+    name: str, small_policy: Small, small_people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people = WRONG[name](small_people())
+
+    def refusal() -> str:
+        with pytest.raises((InputError, StageCrashed)) as caught:
+            anonymize(small_policy(), people, entropy=seeded_entropy(1))
+        return f"{type(caught.value).__name__}: {caught.value}"
+
+    plain = refusal()
+    with large(monkeypatch):
+        assert refusal() == plain
+
+
+def test_the_personal_data_is_gone_once_it_is_deidentified(
+    tmp_path: Path, small_policy: Small, small_people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No call holds the source until the end: at a million records that would be a third of all memory."""
+    import gc
+    import weakref
+
+    small_people().to_csv(tmp_path / "people.csv", index=False)
+    alive: list[weakref.ref[pd.DataFrame]] = []
+    read = whole_chain.read_source
+
+    def watched(*args: Any, **options: Any) -> pd.DataFrame:
+        frame = read(*args, **options)
+        alive.append(weakref.ref(frame))
+        return frame
+
+    left: list[bool] = []
+    monkeypatch.setattr(whole_chain, "read_source", watched)
+    real = whole_chain.before_noise
+
+    def before_noise(policy: Policy, folder: Path) -> Any:
+        found = real(policy, folder)
+
+        def look(staged: Any) -> None:
+            gc.collect()
+            left.append(alive[0]() is not None)
+            found.worth_drawing(staged)
+
+        return found._replace(worth_drawing=look)
+
+    monkeypatch.setattr(whole_chain, "before_noise", before_noise)
+    make_release(small_policy(publish={"to": "releases"}), Locations.of(tmp_path, {}))
+    assert left == [False]
+
+
+def test_every_table_between_the_stages_is_packed(
+    small_policy: Small, small_people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from anon_pipeline.stages import pipeline
+    from anon_pipeline.stages.private import Means, Staged
+
+    seen: list[Staged] = []
+    with large(monkeypatch):
+        people = pack_large(small_people())
+        chain = pipeline.run(
+            small_policy(),
+            people,
+            Means(Path(), None, seeded_entropy(1)),
+            without_identifiers=seen.append,
+        )
+    for staged in (*seen, chain.k_anonymized, chain.suppressed):
+        assert isinstance(staged.frame, PackedTable)
+    assert np.array_equal(people["age"], small_people()["age"])
