@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.base.order import count_different
 from anon_pipeline.evidence.expectation import Expectation
 from anon_pipeline.risk.known_cells import CLOSE, Cells, Hidden, most_linked
 from anon_pipeline.risk.known_people import (
@@ -77,7 +78,7 @@ class PeopleAttack:
         for number, drawn in enumerate(draws):
             ever[self.of.cells.own[drawn.rows]] = True
             linked[number] = self._count_linked(drawn.values, drawn.rows, looked, _sample(chances, random))
-            there[number] = len(np.unique(self.of.people[drawn.rows]))
+            there[number] = count_different(self.of.people[drawn.rows])
         linked += self.most[bounded & ever].sum()
         if not self.hidden.drawn:
             return Expectation(min(float(linked.sum() / there.sum()), 1.0))
@@ -95,7 +96,7 @@ class PeopleAttack:
         """
         chosen = _sample(self._chances(~self.alike, pairs), np.random.default_rng(0))
         linked = self._count_linked(values, rows, ~self.alike, chosen)
-        return min(linked / len(np.unique(self.of.people[rows])), 1.0)
+        return min(linked / count_different(self.of.people[rows]), 1.0)
 
     def _count_linked(self, values: Reals, rows: Integers, looked: Flags, chosen: Reals) -> float:
         """Return how many people are linked by their records in cells that are looked at or alike.

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from anon_pipeline.base.order import count_different
 from anon_pipeline.evidence.evidence import Evidence
 from anon_pipeline.evidence.measures import class_intervals, compact_labels, require_originals
 from anon_pipeline.perturb.grid import quantize
@@ -42,4 +43,4 @@ def unconfident_records(evidence: Evidence, drawn: Sequence[Noise], *, confidenc
     alone = people_table(values, labels=labels, radius=radius, people=people).counts(
         values[own], labels[own], cap=2
     )
-    return len(np.unique(people[own[alone < 2]]))
+    return count_different(people[own[alone < 2]])

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.order import count_values
+from anon_pipeline.base.order import count_different, count_values
 from anon_pipeline.risk.histograms import class_sizes
-from anon_pipeline.risk.people import count_people
+from anon_pipeline.risk.people import count_people, once_for_each
 
 ODDS = 8
 """How many times as large the odds of a common value are in a class that makes it nearly certain."""
@@ -91,10 +91,10 @@ def _count(
     classes = labels.astype(np.int64, copy=False)
     if people is None:
         return (classes, column.ranks), column.ranks, class_sizes(labels, m=m), len(labels)
-    rows, whose = np.stack([classes, column.ranks], axis=1), np.asarray(people, np.int64)[:, None]
-    everywhere = np.unique(np.hstack((rows[:, 1:], whose)), axis=0)[:, 0]
-    classes, held, _ = np.unique(np.hstack((rows, whose)), axis=0).T
-    return (classes, held), everywhere, count_people(labels, people, m=m), len(np.unique(people))
+    ranks = column.ranks.astype(np.int64, copy=False)
+    everywhere, width = once_for_each(ranks, people), len(column.reach) + 1
+    classes, held = np.divmod(once_for_each(classes * width + ranks, people), width)
+    return (classes, held), everywhere, count_people(labels, people, m=m), count_different(people)
 
 
 def likelier_share(

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.base.classes import pack_columns
+from anon_pipeline.base.order import sorted_places
 from anon_pipeline.risk.known_cells import TIE, Cells, Hidden, Integers, Reals, chunks, compare
 
 Flags = NDArray[np.bool_]
@@ -75,7 +77,7 @@ def people_of_cells(cells: Cells, people: Integers) -> CellPeople:
     Args:
         people: (n,) whose record it is, 0 … P−1.
     """
-    order = cells.order[np.lexsort((people[cells.order], cells.own[cells.order]))]
+    order = cells.order[sorted_places(*pack_columns((cells.own[cells.order], people[cells.order])))]
     cell, person = cells.own[order], people[order]
     fresh = (np.diff(cell, prepend=-1) != 0) | (np.diff(person, prepend=-1) != 0)
     begins = np.flatnonzero(fresh)

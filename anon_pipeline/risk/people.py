@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.compilation import kernel
+from anon_pipeline.base.order import count_different, count_values, different_values, sorted_places
 from anon_pipeline.risk.class_table import class_table, finest_first
 from anon_pipeline.risk.confidence import inside, window
 from anon_pipeline.risk.l_diversity import distinct_l, entropy_l, recursive_ratio
@@ -31,8 +32,26 @@ def count_people(labels: NDArray[np.integer], people: NDArray[np.integer], *, m:
     if not len(labels):
         return np.zeros(m, np.int64)
     width = int(people.max()) + 1
-    pairs = np.unique(labels.astype(np.int64) * width + people)
+    pairs, _ = count_values(labels.astype(np.int64) * width + people, m * width)
     return np.bincount(pairs // width, minlength=m).astype(np.int64)
+
+
+def once_for_each(values: NDArray[np.int64], people: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return each value once for each of the people who have it, ascending.
+
+    Args:
+        values: (r,) whole numbers.
+        people: (r,) who has each, 0 or more.
+
+    >>> once_for_each(np.array([5, 9, 5, 5]), np.array([0, 0, 0, 1])).tolist()
+    [5, 5, 9]
+    """
+    if not len(values):
+        return values
+    different, ranks = different_values(values)
+    width = int(people.max()) + 1
+    pairs, _ = count_values(ranks * width + people, len(different) * width)
+    return different[pairs // width]
 
 
 def people_with_gaps(released: NDArray[np.integer], people: NDArray[np.integer]) -> int:
@@ -71,11 +90,12 @@ def people_diversity(
     >>> people_diversity(ill, np.zeros(5, int), np.array([0, 1, 2, 2, 2]), m=1, kind="distinct", l=2).tolist()
     [1.0]
     """
-    rows = np.unique(np.stack([labels, codes, people], axis=1).astype(np.int64), axis=0)
-    own, values = rows[:, 0], rows[:, 1]
-    _, first, holders = np.unique(rows[:, :2], axis=0, return_index=True, return_counts=True)
+    width = int(codes.max(initial=0)) + 1
+    cells = once_for_each(labels.astype(np.int64) * width + codes, people)
+    own, values = np.divmod(cells, width)
+    held, holders = count_values(cells, m * width)
     most = np.zeros(m, np.int64)
-    np.maximum.at(most, own[first], holders)
+    np.maximum.at(most, held // width, holders)
     others = (1 + count_people(labels, people, m=m) - most).astype(np.float64)
     if kind == "recursive":
         return np.where(others < l, np.inf, recursive_ratio(values, own, l=int(l), m=m))
@@ -106,9 +126,10 @@ def linked_to_people(
     rows = np.ascontiguousarray(originals[:, order], np.float64)
     values = np.ascontiguousarray(released[:, order], np.float64)
     keys = np.where(labels >= 0, labels.astype(np.int64) * width + people, -1)
-    sorted_rows = np.argsort(keys, kind="stable")
-    first = np.searchsorted(keys[sorted_rows], keys[own], side="left")
-    counts = np.searchsorted(keys[sorted_rows], keys[own], side="right") - first
+    sorted_rows = sorted_places(keys + 1, int(keys.max(initial=-1)) + 2)
+    sorted_keys = keys[sorted_rows]
+    first = np.searchsorted(sorted_keys, keys[own], side="left")
+    counts = np.searchsorted(sorted_keys, keys[own], side="right") - first
     record = np.repeat(np.arange(len(own)), counts)
     within = np.arange(len(record)) - np.repeat(np.cumsum(counts) - counts, counts)
     theirs = sorted_rows[first[record] + within]
@@ -123,7 +144,7 @@ def linked_share(linked: NDArray[np.bool_], people: NDArray[np.integer]) -> floa
     Args:
         linked: (r,). people: (r,) whose record it is.
     """
-    return len(np.unique(people[linked])) / len(np.unique(people))
+    return count_different(people[linked]) / count_different(people)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import pack_columns
-from anon_pipeline.base.order import rank_values
+from anon_pipeline.base.order import count_different, rank_values
 from anon_pipeline.risk.certainty import COMMON, least_of_common
 from anon_pipeline.risk.people import count_people
 
@@ -142,7 +142,7 @@ def _members_of(
     """Count who is in each class, (m,), and in all."""
     if people is None:
         return np.bincount(labels, minlength=m), len(labels)
-    return count_people(labels, people, m=m), len(np.unique(people))
+    return count_people(labels, people, m=m), count_different(people)
 
 
 def is_beyond_chance(beyond: float, weights: NDArray[np.float64], chance: NDArray[np.float64]) -> bool:
@@ -192,7 +192,7 @@ def _count(
     sizes, totals = (_members(labels, people) for labels in (cells, strata))
     everybody, everywhere = _holders(values, np.zeros_like(values), people), len(values)
     if people is not None:
-        everywhere = len(np.unique(people))
+        everywhere = count_different(people)
     shares = np.zeros(int(values.max()) + 1)
     shares[everybody[0]] = everybody[2] / everywhere
     held, owned = (_holders(values, labels, people) for labels in (cells, strata))

@@ -17,6 +17,7 @@ from anon_pipeline.risk.people import (
     count_people,
     linked_share,
     linked_to_people,
+    once_for_each,
     people_diversity,
     people_table,
     people_with_gaps,
@@ -161,3 +162,13 @@ def test_the_share_of_people_is_not_the_share_of_records() -> None:
         linked_share(np.array(x), np.arange(2)) == sum(x) / 2
         for x in itertools.product((False, True), repeat=2)
     )
+
+
+@given(st.lists(st.tuples(st.integers(-(2**40), 2**40) | st.integers(0, 3), st.integers(0, 4)), max_size=30))
+def test_each_value_counts_once_for_each_of_its_people(held: list[tuple[int, int]]) -> None:
+    values, people = (
+        (np.array(column, np.int64) for column in zip(*held, strict=True))
+        if held
+        else (np.empty(0, np.int64),) * 2
+    )
+    assert once_for_each(values, people).tolist() == [value for value, _ in sorted(set(held))]
