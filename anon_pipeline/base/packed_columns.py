@@ -31,7 +31,7 @@ class PackedColumn(ABC):
 
     @abstractmethod
     def unpack(self, name: str) -> pd.Series:
-        """Return the column, under a name and with the index 0 … n−1; nobody else has its cells."""
+        """Return the column, under a name and with the index 0 … n−1; what is written to it stays in it."""
 
     @property
     @abstractmethod
@@ -66,7 +66,9 @@ class _Held(PackedColumn):
         return self.series.copy(deep=False).rename(name)
 
     def take(self, rows: NDArray[np.int64]) -> PackedColumn:
-        return _Held(self.series.take(rows).reset_index(drop=True))
+        if self.series.dtype != object:
+            return _Held(pd.Series(self.series.array.take(rows), dtype=self.series.dtype, copy=False))
+        return pack_column(pd.DataFrame({0: self.series.array.take(rows)})[0])  # typed as in a DataFrame
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,7 +141,7 @@ class _Counts(PackedColumn):
     """
 
     codes: Codes = field(repr=False)
-    least: int
+    least: int = field(repr=False)
     kind: np.dtype[Any]
 
     @property
@@ -175,9 +177,7 @@ def pack_column(series: pd.Series) -> PackedColumn:
     dtype = series.dtype
     if isinstance(dtype, pd.StringDtype) and dtype.storage == "pyarrow":
         packed = _pack_texts(series, dtype)
-    elif (
-        isinstance(dtype, np.dtype) and dtype.itemsize == np.dtype(np.int64).itemsize and dtype.kind in "ifM"
-    ):
+    elif isinstance(dtype, np.dtype) and dtype.isnative and dtype.itemsize == 8 and dtype.kind in "ifM":
         packed = _pack_numbers(series.to_numpy(), dtype)
     else:
         packed = None

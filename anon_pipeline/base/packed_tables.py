@@ -66,18 +66,27 @@ class PackedTable:
         for name in self._columns:
             yield name, self[name]
 
-    def assign(self, **columns: Any) -> PackedTable:
+    def assign(self, /, **columns: Any) -> PackedTable:
         """Return the table with other columns: in their place where there is one of the name, else behind.
 
         Args:
             columns: (n,) each, arrays or Series; the index of a Series does not count.
         """
-        return self.with_columns((name, pd.Series(column)) for name, column in columns.items())
+        return self.with_columns(columns.items())
 
-    def with_columns(self, columns: Iterable[tuple[str, pd.Series]]) -> PackedTable:
-        """Do as `assign` does with columns of which each is packed before the next is made."""
-        made = {name: pack_column(column) for name, column in columns}
-        return PackedTable({**self._columns, **made}, self._records)
+    def with_columns(self, columns: Iterable[tuple[str, Any]]) -> PackedTable:
+        """Do as `assign` does with columns of which each is packed before the next is made.
+
+        Raises:
+            ValueError: a column has another number of records than the table.
+        """
+        made = dict(self._columns)
+        for name, column in columns:
+            series = pd.Series(column)
+            if len(series) != self._records:
+                raise ValueError("a column must have as many records as its table")
+            made[name] = pack_column(series)
+        return PackedTable(made, self._records)
 
     def drop(self, *, columns: str | Collection[str], errors: str = "raise") -> PackedTable:
         """Return the table without some columns.
@@ -117,7 +126,10 @@ def is_large(records: int) -> bool:
 
 def pack_large(table: Table) -> Table:
     """Return a table packed if it is large; one with a column that is named twice stays as it is."""
-    if isinstance(table, PackedTable) or not is_large(len(table)) or not table.columns.is_unique:
+    if isinstance(table, PackedTable) or not is_large(len(table)):
+        return table
+    names = [str(name) for name in table.columns]
+    if len({*names}) < len(names):
         return table
     return PackedTable({str(name): pack_column(column) for name, column in table.items()}, len(table))
 
@@ -147,7 +159,7 @@ def insert_column(table: Table, place: int, name: str, values: Any) -> Table:
     """
     if isinstance(table, PackedTable):
         names = [*table.columns]
-        return table.assign(**{name: values})[[*names[:place], name, *names[place:]]]
+        return table.with_columns([(name, values)])[[*names[:place], name, *names[place:]]]
     after = table.copy(deep=False)
     after.insert(place, name, pd.Series(values).array)  # type: ignore[arg-type]  # stubs know no array
     return after
@@ -165,13 +177,18 @@ def with_text_names(table: Table) -> Table:
     return table.set_axis([str(name) for name in table.columns], axis=1)
 
 
-def with_columns(table: Table, columns: Iterable[tuple[str, pd.Series]]) -> Table:
+def with_columns(table: Table, columns: Iterable[tuple[str, Any]]) -> Table:
     """Return a table with other columns: in their place where there is one of the name, else behind.
 
     Args:
-        columns: names and (n,) columns with the index 0 … n−1.
+        columns: names and (n,) columns: arrays, or Series with the index of the table.
     """
-    return table.with_columns(columns) if isinstance(table, PackedTable) else table.assign(**dict(columns))
+    if isinstance(table, PackedTable):
+        return table.with_columns(columns)
+    after = table.copy(deep=False)
+    for name, column in columns:  # not by assign: a column may be named as one of its arguments
+        after[name] = column
+    return after
 
 
 def arrow_table(table: Table) -> pa.Table:

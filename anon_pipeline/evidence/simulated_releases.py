@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import EquivalenceClasses
 from anon_pipeline.base.order import rank_values
+from anon_pipeline.base.packed_tables import with_columns
 from anon_pipeline.base.rows import some_rows, take_rows
 from anon_pipeline.encode.grids import noises
 from anon_pipeline.encode.noise import output_bounds
@@ -114,7 +115,7 @@ class Drawn:
             columns[name] = from_grid(self.values[:, j], column.resolution)
         labels = rank_values(table.labels[self.rows], len(table.labels))[0]
         return Evidence(
-            frame.assign(**others).assign(**columns),
+            with_columns(frame, {**others, **columns}.items()),
             EquivalenceClasses(labels, np.bincount(labels).astype(np.int64)),
             replace(table.originals, own=own),
             table.evidence.hierarchies,

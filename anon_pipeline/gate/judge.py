@@ -87,7 +87,11 @@ def _copy_of(case: Case) -> Case:
     if behind is not None:
         behind = replace(behind, frame=unpack_table(behind.frame))
     evidence = replace(evidence, released=unpack_table(evidence.released), originals=behind)
-    return deepcopy(replace(case, release=unpack_table(case.release), evidence=evidence))
+    descent = case.descent
+    if descent is not None:
+        descent = replace(descent, frame=unpack_table(descent.frame))
+    release = unpack_table(case.release)
+    return deepcopy(replace(case, release=release, evidence=evidence, descent=descent))
 
 
 def _reason(error: Exception) -> str:

@@ -37,7 +37,9 @@ def restore(frame: pd.DataFrame) -> pd.DataFrame:
     """Undo `neutralize` in a table that was read from CSV, (r, columns)."""
     frame = frame.set_axis([re.sub(_RESTORE, r"\1", name) for name in frame.columns], axis=1)
     texts = [name for name in frame.columns if isinstance(frame[name].dtype, pd.StringDtype)]
-    return frame.assign(**{name: frame[name].str.replace(_RESTORE, r"\1", regex=True) for name in texts})
+    for name in texts:
+        frame[name] = frame[name].str.replace(_RESTORE, r"\1", regex=True)
+    return frame
 
 
 def count_formulas(frame: pd.DataFrame) -> dict[int, int]:

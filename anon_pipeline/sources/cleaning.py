@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.mistakes import Mistake
-from anon_pipeline.base.packed_tables import Table
+from anon_pipeline.base.packed_tables import Table, with_columns
 from anon_pipeline.base.values import to_arrow, to_dates, to_texts
 from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.policy.column_cleaning import ColumnCleaning
@@ -62,7 +62,7 @@ def clean_frame(frame: Table, policy: Policy, *, folder: Path = Path()) -> Clean
     for name, how in policy.cleaned.items():
         if list(frame.columns).count(name) == 1:
             column, wrong = clean_column(frame[name], how, maps.get(name, how.values or {}))
-            made = made.assign(**{name: column})
+            made = with_columns(made, [(name, column)])
             mistakes += (_mistake(name, how, one) for one in wrong)
             unread += [name] if wrong and column.isna().all() else []
     return Cleaned(made, tuple(mistakes), tuple(unread))

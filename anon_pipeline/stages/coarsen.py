@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.base.packed_tables import Table
+from anon_pipeline.base.packed_tables import Table, with_columns
 from anon_pipeline.base.values import to_whole_numbers
 from anon_pipeline.hierarchy import code_column
 from anon_pipeline.perturb.grid import from_grid, quantize, to_grid
@@ -32,9 +32,9 @@ def coarsen(frame: Table, policy: Policy, *, hierarchies: Path = Path()) -> Tabl
     for name, column in policy.coarsened.items():
         try:
             if column.bounded:
-                made = made.assign(**{name: coarse_numbers(frame[name], column)})
+                made = with_columns(made, [(name, coarse_numbers(frame[name], column))])
             else:
-                made = made.assign(**{name: at_level(frame[name], column, hierarchies=hierarchies)})
+                made = with_columns(made, [(name, at_level(frame[name], column, hierarchies=hierarchies))])
         except InputError as error:
             problems += error.problems
     if problems:

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from anon_pipeline.base.errors import InputError, withhold_text
-from anon_pipeline.base.packed_tables import Table
+from anon_pipeline.base.packed_tables import Table, with_columns
 from anon_pipeline.base.size_bounds import KEY_BYTES, read_small
 from anon_pipeline.base.values import to_texts
 from anon_pipeline.catalog.entry_code import import_entry
@@ -110,5 +110,5 @@ def deidentify(frame: Table, policy: Policy, *, key: bytes | None) -> Table:
         if action.replaces is None:
             kept = kept.drop(columns=name)
         else:
-            kept = kept.assign(**{name: import_entry(action.replaces)(frame[name], key)})
+            kept = with_columns(kept, [(name, import_entry(action.replaces)(frame[name], key))])
     return kept

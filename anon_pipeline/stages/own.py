@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pandas as pd
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.base.packed_tables import unpack_table
+from anon_pipeline.base.packed_tables import pack_large, unpack_table
 from anon_pipeline.encode.codes import PERSON, RECORD
 from anon_pipeline.stages.private import Staged
 
@@ -43,4 +43,4 @@ def change_stage(before: Staged, stage: str, change: Callable[[pd.DataFrame], pd
             f"{' and '.join(ids)}. Add no records; leave out those that you do not want."
         )
     lineage = None if before.lineage is None else before.lineage.after(stage, made)
-    return Staged(made, before.facts, lineage)
+    return Staged(pack_large(made), before.facts, lineage)

@@ -17,7 +17,7 @@ from anon_pipeline.base.canonical import canonical_form
 from anon_pipeline.base.classes import EquivalenceClasses
 from anon_pipeline.base.errors import InputError, private_stage
 from anon_pipeline.base.observer import Observer, Step, ignore
-from anon_pipeline.base.packed_tables import Table, insert_column
+from anon_pipeline.base.packed_tables import Table, insert_column, with_columns
 from anon_pipeline.base.rows import keep_rows, take_rows
 from anon_pipeline.base.threads import side_by_side
 from anon_pipeline.encode.categories import noisy_columns, noisy_units
@@ -208,7 +208,7 @@ def perturbed(
         composition=composition(policy, stays, memory=memory),
         release_id=drawn.release_id,
     )
-    return stage_result(policy, before, kept.assign(**released), facts)
+    return stage_result(policy, before, with_columns(kept, released.items()), facts)
 
 
 @private_stage("shuffled")

@@ -26,7 +26,8 @@ def check(series: pd.Series) -> None:
     packed = pack_column(series)
     same(packed.unpack(str(series.name)), series)
     rows = np.random.default_rng(1).integers(0, max(len(series), 1), len(series) // 2 if len(series) else 0)
-    same(packed.take(rows).unpack(str(series.name)), series.take(rows))
+    taken = pd.DataFrame({0: series.array.take(rows)})[0].rename(series.name)  # objects are typed anew
+    same(packed.take(rows).unpack(str(series.name)), taken)
 
 
 DAY = datetime.date(2020, 2, 29)
@@ -53,6 +54,8 @@ COLUMNS: dict[str, Any] = {
     "days of Python": [DAY, None, DAY] * 3,
     "mixed": [1, "a", None, 2.5],
     "categories": pd.Categorical(["a", "b", None, "a"]),
+    "big-endian integers": np.array([5, 7, 5] * 9, ">i8"),
+    "big-endian floats": np.array([0.5, -0.0, np.nan] * 9, ">f8"),
     "empty texts": pd.array([], dtype="str"),
     "empty numbers": np.array([], np.float64),
 }
@@ -100,3 +103,20 @@ def test_the_packed_column_does_not_follow_its_source() -> None:
     before, packed = source.tolist(), pack_column(source)
     source[:] = 0.0
     assert packed.unpack("x").tolist() == before
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_no_cell_is_in_the_words_for_a_column(name: str) -> None:
+    """A number, such as a telephone's, would be read in a traceback."""
+    series = pd.Series(COLUMNS[name], name="x")
+    shown = repr(pack_column(series))
+    cells = {repr(cell) for cell in series.dropna()} | {str(cell) for cell in series.dropna()}
+    assert not {cell for cell in cells if len(cell) > 2 and cell in shown}
+    assert "12345678901" not in repr(pack_column(pd.Series([12345678901, 12345678902])))
+
+
+def test_objects_are_packed_once_they_are_texts() -> None:
+    objects = pd.Series(["a", None, "b"] * 90, dtype=object)
+    taken: Any = pack_column(objects).take(np.arange(270))
+    assert taken.dtype == "str"
+    assert taken.codes.itemsize == 1

@@ -190,3 +190,24 @@ def test_cells_of_another_table_are_recognized() -> None:
     for name, column in changed.items():
         assert not pack_column(column).has_cells_of(whole.packed_column(str(name)), rows)
     assert not few["text"].has_cells_of(whole.packed_column("n"), rows)
+
+
+@pytest.mark.parametrize("table", [frame(), PackedTable({}, 3)])
+def test_a_column_may_be_named_as_an_argument(table: Table) -> None:
+    for name in ("self", "table", "columns", "name"):
+        table = with_columns(table, [(name, pd.Series([1, 2, 3]))])
+        table = insert_column(table, 0, f"{name}2", pd.Series([4, 5, 6]))
+    assert table["self"].tolist() == [1, 2, 3]
+    assert table["self2"].tolist() == [4, 5, 6]
+    assert packed().assign(self=[1, 2, 3])["self"].tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("column", [[1, 2], [1, 2, 3, 4], 5])
+def test_a_column_of_another_length_is_refused_without_its_cells(column: object) -> None:
+    with pytest.raises(ValueError, match=r"^a column must have as many records as its table$"):
+        packed().assign(age=column)
+
+
+def test_names_that_are_one_text_are_not_merged() -> None:
+    alike = pd.DataFrame([[1, 2]], columns=[1, "1"])
+    assert pack_large(alike) is alike

@@ -17,8 +17,9 @@ from anon_pipeline.base.errors import InputError, StageCrashed
 from anon_pipeline.base.packed_tables import PackedTable, pack_large
 from anon_pipeline.gate import Status
 from anon_pipeline.perturb.entropy import seeded_entropy
-from anon_pipeline.policy import Policy
+from anon_pipeline.policy import Policy, policy_from
 from anon_pipeline.publish import whole_chain
+from anon_pipeline.publish.file_formats import column_types
 from anon_pipeline.publish.release_in_memory import Release
 from anon_pipeline.publish.verify.verify import Against, verify_release
 from anon_pipeline.sources import read_source
@@ -114,7 +115,7 @@ def test_a_release_is_the_same(
 def test_noise_stays_from_one_packed_release_to_the_next(
     small_policy: Small, small_people: People, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    policy, people = small_policy(**CHANGES["all releases"]), small_people(400)
+    policy, people = small_policy(**CHANGES["all releases"], suppress=None), small_people(400)
     with large(monkeypatch):
         first = anonymize(policy, people, memory=Memory.empty())
         second = anonymize(policy, people.iloc[::-1], memory=first.memory)
@@ -246,3 +247,68 @@ def test_every_table_between_the_stages_is_packed(
     for staged in (*seen, chain.k_anonymized, chain.suppressed):
         assert isinstance(staged.frame, PackedTable)
     assert np.array_equal(people["age"], small_people()["age"])
+
+
+NAMED_SELF: dict[str, dict[str, Any]] = {
+    "generalized": {"self": "age"},
+    "with noise": {"self": "height"},
+    "sensitive, rounded": {"self": "income"},
+    "insensitive, cleaned": {"self": "note"},
+    "masked": {"self": "person"},
+}
+
+
+@pytest.mark.parametrize("name", NAMED_SELF)
+def test_a_column_may_be_named_self(
+    name: str, small_policy: Small, small_people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is the first argument of the methods of tables."""
+    old = NAMED_SELF[name]["self"]
+    plain = small_policy(
+        columns={"income": {"round": 5000}, "person": {"action": "mask"}},
+        clean={"columns": {"note": {"case": "upper"}}},
+    ).model_dump(mode="json", exclude_unset=True, by_alias=True)
+    plain["columns"] = {"self" if key == old else key: value for key, value in plain["columns"].items()}
+    if old == "note":
+        plain["clean"] = {"columns": {"self": {"case": "upper"}}}
+    policy = policy_from(plain)
+    people = small_people().rename(columns={old: "self"})
+    same(*in_both_ways(monkeypatch, lambda: anonymize(policy, people, entropy=seeded_entropy(1))))
+
+
+@pytest.mark.parametrize("kind", ["category", "object"])
+def test_texts_of_another_type_are_released_as_the_same_type(
+    kind: str, small_policy: Small, small_people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people = small_people()
+    people = people.astype(dict.fromkeys(("city", "illness", "note"), kind))
+    plain, packed = in_both_ways(
+        monkeypatch, lambda: anonymize(small_policy(), people, entropy=seeded_entropy(1))
+    )
+    same(plain, packed)
+    assert column_types(packed._frame) == column_types(plain._frame)
+
+
+def test_limits_of_plugins_get_tables_of_pandas(
+    small_policy: Small, small_people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever a limit of a plugin looks at in its case."""
+    from anon_pipeline.evidence.evidence import evidence_from
+    from anon_pipeline.gate.judge import _copy_of
+    from anon_pipeline.limits.case import Case
+    from anon_pipeline.stages import pipeline
+    from anon_pipeline.stages.lineage import Descent, Where
+    from anon_pipeline.stages.private import Means
+
+    policy = small_policy()
+    chain = pipeline.run(policy, small_people(), Means(Path(), None, seeded_entropy(1)))
+    with large(monkeypatch):
+        made = {"released": chain.suppressed, "originals": chain.k_anonymized}
+        tables = {name: pack_large(one.frame) for name, one in made.items()}
+    evidence = evidence_from(tables["released"], policy, originals=tables["originals"])
+    descent = Descent(tables["released"], chain.suppressed.lineage, Where(None, policy.name))
+    found = _copy_of(Case(policy, tables["released"], evidence, None, descent))
+    assert found.evidence.originals is not None
+    assert found.descent is not None
+    shown = (found.release, found.evidence.released, found.evidence.originals.frame, found.descent.frame)
+    assert all(isinstance(one, pd.DataFrame) for one in shown)
