@@ -80,7 +80,7 @@ def _verdicts(case: Case) -> list[Verdict]:
     return [found[at] if at in found else _judge(demand, case) for at, demand in enumerate(asked)]
 
 
-def _copy_of(case: Case) -> Case:
+def copy_for_plugin(case: Case) -> Case:
     """Copy a case for a plugin, whose measures expect the tables of pandas."""
     evidence = case.evidence
     behind = evidence.originals
@@ -106,7 +106,7 @@ def _reason(error: Exception) -> str:
 def _judge(demand: Demand, case: Case) -> Verdict:
     """Judge by one limit; that of a plugin gets a copy, since what it changes would be published."""
     try:
-        return demand.verdict(_copy_of(case) if demand.limit.name in LIMIT_KEYS else case)
+        return demand.verdict(copy_for_plugin(case) if demand.limit.name in LIMIT_KEYS else case)
     except Exception as error:  # noqa: BLE001 - fail closed: a measure that raises refuses
         return Verdict(demand.name, Status.REFUSED, reason=_reason(error))
     finally:

@@ -294,7 +294,7 @@ def test_limits_of_plugins_get_tables_of_pandas(
 ) -> None:
     """Whatever a limit of a plugin looks at in its case."""
     from anon_pipeline.evidence.evidence import evidence_from
-    from anon_pipeline.gate.judge import _copy_of
+    from anon_pipeline.gate.judge import copy_for_plugin
     from anon_pipeline.limits.case import Case
     from anon_pipeline.stages import pipeline
     from anon_pipeline.stages.lineage import Descent, Where
@@ -307,7 +307,7 @@ def test_limits_of_plugins_get_tables_of_pandas(
         tables = {name: pack_large(one.frame) for name, one in made.items()}
     evidence = evidence_from(tables["released"], policy, originals=tables["originals"])
     descent = Descent(tables["released"], chain.suppressed.lineage, Where(None, policy.name))
-    found = _copy_of(Case(policy, tables["released"], evidence, None, descent))
+    found = copy_for_plugin(Case(policy, tables["released"], evidence, None, descent))
     assert found.evidence.originals is not None
     assert found.descent is not None
     shown = (found.release, found.evidence.released, found.evidence.originals.frame, found.descent.frame)
