@@ -71,8 +71,28 @@ class _Held(PackedColumn):
         return pack_column(pd.DataFrame({0: self.series.array.take(rows)})[0])  # typed as in a DataFrame
 
 
+class _Coded(PackedColumn):
+    """A column of codes, (n,), and what they stand for; its cells have a type of pandas, ``kind``."""
+
+    __slots__ = ()
+    codes: Codes
+    kind: Any
+
+    @property
+    def dtype(self) -> Any:
+        return self.kind
+
+    def has_cells_of(self, other: PackedColumn, rows: NDArray[np.int64]) -> bool:
+        """Tell it of a column that is packed alike, by codes: nothing is unpacked."""
+        return type(other) is type(self) and other.dtype == self.kind and self._equals(other.take(rows))
+
+    @abstractmethod
+    def _equals(self, other: Any) -> bool:
+        """Tell whether another column of this class and type has these cells, (n,)."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class _Texts(PackedColumn):
+class _Texts(_Coded):
     """Texts that repeat.
 
     codes: (n,) place in ``values`` of each text.
@@ -84,18 +104,12 @@ class _Texts(PackedColumn):
     kind: pd.StringDtype
 
     @property
-    def dtype(self) -> Any:
-        return self.kind
-
-    @property
     def distinct(self) -> Codes | None:
         return self.codes
 
-    def has_cells_of(self, other: PackedColumn, rows: NDArray[np.int64]) -> bool:
-        if not isinstance(other, _Texts) or other.kind != self.kind:
-            return False
+    def _equals(self, other: _Texts) -> bool:
         places = pc.index_in(other.values, value_set=self.values).fill_null(-1).to_numpy()
-        return bool((places.take(other.codes.take(rows)) == self.codes).all())
+        return np.array_equal(places.take(other.codes), self.codes)
 
     def unpack(self, name: str) -> pd.Series:
         cells: ExtensionArray = pd.array(self.values.take(pa.array(self.codes)), dtype=self.kind)
@@ -106,7 +120,7 @@ class _Texts(PackedColumn):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Numbers(PackedColumn):
+class _Numbers(_Coded):
     """Numbers or times that repeat.
 
     codes: (n,) place in ``bits`` of each one.
@@ -117,14 +131,8 @@ class _Numbers(PackedColumn):
     bits: NDArray[np.int64] = field(repr=False)
     kind: np.dtype[Any]
 
-    @property
-    def dtype(self) -> Any:
-        return self.kind
-
-    def has_cells_of(self, other: PackedColumn, rows: NDArray[np.int64]) -> bool:
-        if not isinstance(other, _Numbers) or other.kind != self.kind:
-            return False
-        return np.array_equal(other.bits.take(other.codes.take(rows)), self.bits.take(self.codes))
+    def _equals(self, other: _Numbers) -> bool:
+        return np.array_equal(other.bits.take(other.codes), self.bits.take(self.codes))
 
     def unpack(self, name: str) -> pd.Series:
         return pd.Series(self.bits.take(self.codes).view(self.kind), name=name, copy=False)
@@ -134,7 +142,7 @@ class _Numbers(PackedColumn):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Counts(PackedColumn):
+class _Counts(_Coded):
     """Integers that are close to each other.
 
     codes: (n,) how far each is above the least one.
@@ -145,19 +153,11 @@ class _Counts(PackedColumn):
     kind: np.dtype[Any]
 
     @property
-    def dtype(self) -> Any:
-        return self.kind
-
-    @property
     def distinct(self) -> Codes | None:
         return self.codes
 
-    def has_cells_of(self, other: PackedColumn, rows: NDArray[np.int64]) -> bool:
-        if not isinstance(other, _Counts) or other.kind != self.kind:
-            return False
-        return np.array_equal(
-            other.codes.take(rows) + np.int64(other.least), self.codes + np.int64(self.least)
-        )
+    def _equals(self, other: _Counts) -> bool:
+        return np.array_equal(other.codes + np.int64(other.least), self.codes + np.int64(self.least))
 
     def unpack(self, name: str) -> pd.Series:
         numbers = self.codes.astype(self.kind)
