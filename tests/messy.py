@@ -93,7 +93,9 @@ def bank(rng: Random, n: int = 1_500) -> Messy:
             ),
         }
     )
-    roles = dict(zip(frame, ["I", "I", "I", "I", "Q", "Q", "Q", "Q", "Q", "S", "S", "I"], strict=True))
+    roles = dict(
+        zip(map(str, frame), ["I", "I", "I", "I", "Q", "Q", "Q", "Q", "Q", "S", "S", "I"], strict=True)
+    )
     return Messy("bank", ".csv", _csv(frame, ";", "cp1252"), roles)
 
 
@@ -125,7 +127,9 @@ def hospital(rng: Random, n: int = 1_500) -> Messy:
             ),
         }
     )
-    roles = dict(zip(frame, ["I", "I", "I", "Q", "Q", "Q", "Q", "S", "S", "Q", "S", "I", "I"], strict=True))
+    roles = dict(
+        zip(map(str, frame), ["I", "I", "I", "Q", "Q", "Q", "Q", "S", "S", "Q", "S", "I", "I"], strict=True)
+    )
     return Messy("hospital", ".csv", b"\xef\xbb\xbf" + _csv(frame), roles)
 
 
@@ -160,7 +164,9 @@ def school(rng: Random, n: int = 900) -> Messy:
             ),
         }
     )
-    roles = dict(zip(frame, ["I", "I", "I", "Q", "Q", "Q", "I", "Q", "S", "S", "S", "I", "I"], strict=True))
+    roles = dict(
+        zip(map(str, frame), ["I", "I", "I", "Q", "Q", "Q", "I", "Q", "S", "S", "S", "I", "I"], strict=True)
+    )
     return Messy("school", ".tsv", _csv(frame, "\t"), roles)
 
 
@@ -187,7 +193,11 @@ def survey(rng: Random, n: int = 1_200) -> Messy:
     )
     items = {f"q{i}": "S" for i in range(1, 21)}
     others = dict(
-        zip([name for name in frame if name not in items], ["I", "Q", "Q", "Q", "Q", "I", "Q"], strict=True)
+        zip(
+            [name for name in map(str, frame) if name not in items],
+            ["I", "Q", "Q", "Q", "Q", "I", "Q"],
+            strict=True,
+        )
     )
     return Messy("survey", ".csv", _csv(frame), others | items)
 
@@ -211,7 +221,7 @@ def web_logs(rng: Random, n: int = 2_000) -> Messy:
             "session_id": [f"{value:032x}" for value in rng.integers(0, 2**62, n)],
         }
     )
-    roles = dict(zip(frame, ["I", "IQ", "QS", "I", "QS", "QS", "I", "Q", "Q", "I"], strict=True))
+    roles = dict(zip(map(str, frame), ["I", "IQ", "QS", "I", "QS", "QS", "I", "Q", "Q", "I"], strict=True))
     return Messy("web_logs", ".log", _csv(frame, "|"), roles)
 
 
@@ -244,7 +254,9 @@ def staff(rng: Random, n: int = 1_000) -> Messy:
             "Manager": rng.choice([f"{name}" for name in LAST_NAMES[:15]], n),
         }
     )
-    roles = dict(zip(frame, ["I", "I", "I", "I", "Q", "Q", "Q", "S", "S", "S", "S", "Q", "I"], strict=True))
+    roles = dict(
+        zip(map(str, frame), ["I", "I", "I", "I", "Q", "Q", "Q", "S", "S", "S", "S", "Q", "I"], strict=True)
+    )
     return Messy("staff", ".csv", _csv(frame), roles)
 
 
@@ -279,7 +291,7 @@ def census(rng: Random, n: int = 2_000) -> Messy:
         }
     )
     text = _csv(frame).decode().replace(",", ", ")
-    roles = dict(zip(frame, ["Q", "Q", "Q", "Q", "Q", "Q", "Q", "Q", "Q", "I", "S"], strict=True))
+    roles = dict(zip(map(str, frame), ["Q", "Q", "Q", "Q", "Q", "Q", "Q", "Q", "Q", "I", "S"], strict=True))
     return Messy("census", ".data", text.encode(), roles)
 
 
@@ -305,7 +317,9 @@ def claims(rng: Random, n: int = 1_500) -> Messy:
             ),
         }
     )
-    roles = dict(zip(frame, ["I", "I", "I", "Q", "Q", "Q", "Q", "I", "S", "S", "S", "I"], strict=True))
+    roles = dict(
+        zip(map(str, frame), ["I", "I", "I", "Q", "Q", "Q", "Q", "I", "S", "S", "S", "I"], strict=True)
+    )
     return Messy("claims", ".csv", _csv(frame, ";"), roles)
 
 
@@ -324,7 +338,7 @@ def wide(rng: Random, n: int = 500) -> Messy:
     columns |= {f"count_{i}": rng.poisson(i, n) for i in range(1, 16)}
     roles = dict(zip(list(columns)[:6], ["I", "Q", "Q", "Q", "S", "S"], strict=True))
     frame = pd.DataFrame(columns)
-    return Messy("wide", ".csv", _csv(frame), {name: roles.get(name, "IQS") for name in frame})
+    return Messy("wide", ".csv", _csv(frame), {name: roles.get(name, "IQS") for name in map(str, frame)})
 
 
 def typed(rng: Random, n: int = 3_000) -> Messy:
@@ -347,7 +361,7 @@ def typed(rng: Random, n: int = 3_000) -> Messy:
         "typed",
         ".parquet",
         out.getvalue(),
-        dict(zip(frame, ["I", "Q", "Q", "Q", "Q", "Q", "S", "S"], strict=True)),
+        dict(zip(map(str, frame), ["I", "Q", "Q", "Q", "Q", "Q", "S", "S"], strict=True)),
     )
 
 
@@ -377,7 +391,7 @@ def register(rng: Random, n: int = 3_000) -> Messy:
             "Remark": [" ".join(words) for words in pool[said].tolist()],
         }
     )
-    roles = dict(zip(frame, ["I", "I", "Q", "Q", "Q", "Q", "Q", "S", "I"], strict=True))
+    roles = dict(zip(map(str, frame), ["I", "I", "Q", "Q", "Q", "Q", "Q", "S", "I"], strict=True))
     return Messy("register", ".csv", _csv(frame, ";"), roles)
 
 
@@ -401,7 +415,7 @@ def contacts(rng: Random, n: int = 400) -> Messy:
             "Message": _words(n, rng, "please call me back about the offer of last week thank you very much"),
         }
     )
-    return Messy("contacts", ".csv", _csv(frame), dict.fromkeys(frame, "I"))
+    return Messy("contacts", ".csv", _csv(frame), dict.fromkeys(map(str, frame), "I"))
 
 
 def household(rng: Random, n: int = 4) -> Messy:
@@ -413,7 +427,7 @@ def household(rng: Random, n: int = 4) -> Messy:
             "diagnosis": rng.choice(["flu", "cold", "asthma"], n),
         }
     )
-    return Messy("household", ".csv", _csv(frame), dict(zip(frame, ["Q", "Q", "S"], strict=True)))
+    return Messy("household", ".csv", _csv(frame), dict(zip(map(str, frame), ["Q", "Q", "S"], strict=True)))
 
 
 def messy(make: Callable[[Random], Messy], seed: int = SEED) -> Messy:
