@@ -17,7 +17,7 @@ FORMATS = table_of(
             "parquet",
             "anon_pipeline.sources.formats:parquet_frame",
             magic=b"PAR1",
-            folder="anon_pipeline.sources.parquet:parquet_folder",
+            folder="anon_pipeline.sources.parquet_columns:packed_folder",
         ),
         Format(
             "excel",

@@ -8,6 +8,7 @@ import dagster as dg
 import pandas as pd
 
 from anon_pipeline.base.errors import private_stage
+from anon_pipeline.base.packed_tables import Table, pack_large
 from anon_pipeline.orchestration.failures import as_failure
 from anon_pipeline.orchestration.metadata import facts_metadata
 from anon_pipeline.orchestration.partitions import partition_of_run, partitions_of
@@ -48,7 +49,7 @@ def raw(policy: Policy, *, read: Reader | None = None) -> Stage:
     def work(run: StageRun) -> Staged:
         """Read the data and accept it."""
         refuse_contradictions(run.policy)
-        frame = _source(run) if read is None else read(run)
+        frame = pack_large(_source(run) if read is None else read(run))
         folder = run.folders.hierarchies
         return pipeline.raw(
             run.policy, frame, entropy=system_entropy(), where=run.where(), hierarchies=folder
@@ -58,7 +59,7 @@ def raw(policy: Policy, *, read: Reader | None = None) -> Stage:
     return Stage("raw", partial(_private, policy, "raw", said, work), takes=None)
 
 
-def _source(run: StageRun) -> pd.DataFrame:
+def _source(run: StageRun) -> Table:
     if run.policy.source.kind.upstream and run.upstream is not None:
         return run.upstream()
     return read_source(run.policy, folder=run.folders.sources, partition=run.partition)

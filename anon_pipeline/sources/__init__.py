@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from anon_pipeline.base.errors import InputError, PluginError
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.base.size_bounds import limit_error
 from anon_pipeline.catalog.entry_code import import_entry, is_plugin
 from anon_pipeline.policy.files import Limits
@@ -19,7 +20,7 @@ from anon_pipeline.policy.model import Policy
 __all__ = ["read_source"]
 
 
-def read_source(policy: Policy, *, folder: Path = Path(), partition: str | None = None) -> pd.DataFrame:
+def read_source(policy: Policy, *, folder: Path = Path(), partition: str | None = None) -> Table:
     """Read the source that a policy names.
 
     Args:
@@ -27,7 +28,7 @@ def read_source(policy: Policy, *, folder: Path = Path(), partition: str | None 
         folder: what ``source.path`` is relative to.
         partition: takes the place of ``{partition}`` in the path; shifts the seed of a generator.
     Returns:
-        (n, columns) personal data.
+        (n, columns) personal data; a large table of Parquet is packed.
     Raises:
         InputError: unreadable, empty, or malformed; or the file of another partition, see `distinct`.
     """
@@ -39,7 +40,7 @@ def read_source(policy: Policy, *, folder: Path = Path(), partition: str | None 
     frame: Any = import_entry(kind.reads)(policy, folder, partition)
     if is_plugin(kind.reads):
         _refuse_unfit(frame, f"source.{kind.name}", policy.source.limits)
-    table: pd.DataFrame = frame
+    table: Table = frame
     return table
 
 

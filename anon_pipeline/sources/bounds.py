@@ -171,18 +171,21 @@ def _of_text(kind: pa.DataType) -> bool:
     )
 
 
-def refuse_long_texts(path: Path | Held, table: pa.Table | pa.RecordBatch, limits: Limits) -> int:
+def refuse_long_texts(
+    path: Path | Held, table: pa.Table | pa.RecordBatch, limits: Limits, *, first: int = 0
+) -> int:
     """Refuse a text that is too long, by its column.
 
     Args:
         limits: ``cell_bytes``.
+        first: place of the table's first column in the file, from 0.
     Returns:
         Bytes of the table once its dictionaries are written out.
     Raises:
         InputError: naming the columns by their place (their names may be cells, without a header).
     """
     sizes = [_text_bytes(table.column(place)) for place in range(table.num_columns)]
-    long = [str(place + 1) for place, (_, longest) in enumerate(sizes) if longest > limits.cell_bytes]
+    long = [str(place) for place, (_, longest) in enumerate(sizes, first + 1) if longest > limits.cell_bytes]
     if long:
         raise limit_error(f"{path.name}, column {', '.join(long)}", "cell_bytes", limits.cell_bytes)
     return sum(size for size, _ in sizes)

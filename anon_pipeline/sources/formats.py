@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import pandas as pd
-
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.base.size_bounds import Held
 from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.catalog.sources import FORMATS
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.sources.compressed_files import unpack
 from anon_pipeline.sources.files import read_csv
-from anon_pipeline.sources.parquet import read_parquet
+from anon_pipeline.sources.parquet_columns import packed_parquet
 
 
 def read_file(
     form: str, file: Path | Held, options: SourceOptions, limits: Limits, numbers: Sequence[str]
-) -> pd.DataFrame:
+) -> Table:
     """Read a file of any format, unpacked first where files of that format may be compressed.
 
     Args:
@@ -30,11 +29,11 @@ def read_file(
     """
     entry = FORMATS[form]
     plain = unpack(file, limits) if entry.packed else file
-    frame: pd.DataFrame = import_entry(entry.reads)(plain, options, limits, numbers)
-    return frame
+    table: Table = import_entry(entry.reads)(plain, options, limits, numbers)
+    return table
 
 
-def read_folder(form: str, name: str, files: Mapping[str, Path | Held], limits: Limits) -> pd.DataFrame:
+def read_folder(form: str, name: str, files: Mapping[str, Path | Held], limits: Limits) -> Table:
     """Read a folder of files as one table.
 
     Args:
@@ -47,19 +46,15 @@ def read_folder(form: str, name: str, files: Mapping[str, Path | Held], limits: 
     if not place:
         fit = " or ".join(one.name for one in FORMATS.values() if one.folder)
         raise InputError(f"{name}: must be a file, got a folder; a folder of files is read of {fit} alone")
-    frame: pd.DataFrame = import_entry(place)(name, files, limits)
-    return frame
+    table: Table = import_entry(place)(name, files, limits)
+    return table
 
 
-def csv_frame(
-    path: Path | Held, options: SourceOptions, limits: Limits, numbers: Sequence[str]
-) -> pd.DataFrame:
+def csv_frame(path: Path | Held, options: SourceOptions, limits: Limits, numbers: Sequence[str]) -> Table:
     """Read a CSV file as a policy describes it, see `read_csv`."""
     return read_csv(path, options=options, limits=limits, numbers=numbers)
 
 
-def parquet_frame(
-    path: Path | Held, options: SourceOptions, limits: Limits, numbers: Sequence[str]
-) -> pd.DataFrame:
-    """Read a Parquet file as a policy describes it, see `read_parquet`; it has types of its own."""
-    return read_parquet(path, limits=limits)
+def parquet_frame(path: Path | Held, options: SourceOptions, limits: Limits, numbers: Sequence[str]) -> Table:
+    """Read a Parquet file as a policy describes it, see `packed_parquet`; it has types of its own."""
+    return packed_parquet(path, limits=limits)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pandas as pd
-
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.policy.locations import plain_partition
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.sources.change_guard import files_in, refuse_changes
@@ -14,7 +13,7 @@ from anon_pipeline.sources.distinct import refuse_same_file
 from anon_pipeline.sources.formats import read_file, read_folder
 
 
-def path_frame(policy: Policy, folder: Path, partition: str | None) -> pd.DataFrame:
+def path_frame(policy: Policy, folder: Path, partition: str | None) -> Table:
     """Read the file or folder that ``source.path`` names; see `read_source`."""
     source = policy.source
     path = local_path(str(source.place), "source.path", folder, partition)

@@ -83,4 +83,5 @@ def _hold(wanted: PopulationLimits, folder: Path) -> Held:
 
 
 def _parse(held: Held, wanted: PopulationLimits, policy: Policy) -> pd.DataFrame:
-    return read_file(wanted.format, held, wanted.options, wanted.limits, policy.numeric)
+    table = read_file(wanted.format, held, wanted.options, wanted.limits, policy.numeric)
+    return unpack_table(table)

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from anon_pipeline.base.errors import InputError, error_words
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.base.places import remote_problem
 from anon_pipeline.base.size_bounds import Held, limit_error
 from anon_pipeline.catalog.extras import install_words
@@ -54,12 +53,12 @@ def source_url(policy: Policy) -> str | None:
     return (os.environ.get(place, "").strip() or None) if remote == "variable" else place
 
 
-def url_frame(policy: Policy, folder: Path, partition: str | None) -> pd.DataFrame:
+def url_frame(policy: Policy, folder: Path, partition: str | None) -> Table:
     """Read the file or folder at ``source.url``; see `read_source`."""
     return _frame(policy, str(policy.source.place), "source.url", partition)
 
 
-def url_env_frame(policy: Policy, folder: Path, partition: str | None) -> pd.DataFrame:
+def url_env_frame(policy: Policy, folder: Path, partition: str | None) -> Table:
     """Read what lies at the URL that a variable holds, which may have credentials; see `read_source`.
 
     Raises:
@@ -104,7 +103,7 @@ def _url_in_variable(policy: Policy, partition: str | None) -> str:
     return url
 
 
-def _frame(policy: Policy, url: str, key: str, partition: str | None) -> pd.DataFrame:
+def _frame(policy: Policy, url: str, key: str, partition: str | None) -> Table:
     source = policy.source
     place = Place.at(filled_in(url, partition), key)
     if FORMATS[source.format].folder and place.is_folder():

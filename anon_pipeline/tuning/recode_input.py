@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import EquivalenceClasses
@@ -73,7 +72,7 @@ class Recoded:
     gaps: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64), repr=False)
 
 
-def input_to_recode(policy: Policy, frame: pd.DataFrame, *, hierarchies: Path = Path()) -> Staged:
+def input_to_recode(policy: Policy, frame: Table, *, hierarchies: Path = Path()) -> Staged:
     """Return the table that is recoded: accepted, as coarse as the policy says, people by their records.
 
     Args:

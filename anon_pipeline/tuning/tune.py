@@ -12,6 +12,7 @@ import pandas as pd
 
 from anon_pipeline.base.errors import InfeasibleError, private_stage
 from anon_pipeline.base.observer import Observer, Step, ignore
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.base.threads import side_by_side
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.policy.locations import Locations
@@ -62,7 +63,7 @@ def tune(
 
 def tune_confined(
     policy: Policy,
-    frame: pd.DataFrame,
+    frame: Table,
     grid: Grid | None = None,
     *,
     hierarchies: Path,
@@ -146,7 +147,7 @@ def _point(table: Recoded, policies: Mapping[Choice, Policy], choice: Choice) ->
     return Point(choice, found, verdicts(policy, found))
 
 
-def source_of(policy: Policy, locations: Locations, *, partition: str | None = None) -> pd.DataFrame:
+def source_of(policy: Policy, locations: Locations, *, partition: str | None = None) -> Table:
     """Read the policy's source.
 
     Raises:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
 from anon_pipeline.base.errors import private_stage
 from anon_pipeline.base.observer import Observer, Step, ignore
-from anon_pipeline.base.packed_tables import unpack_table
+from anon_pipeline.base.packed_tables import Table, unpack_table
 from anon_pipeline.evidence.evidence import evidence_from
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy.locations import Locations
@@ -20,9 +18,7 @@ from anon_pipeline.stages.private import Means, Staged
 from anon_pipeline.utility.results import Utility, utility
 
 
-def measure_trial_of(
-    policy: Policy, frame: pd.DataFrame, means: Means, *, target: str | None = None
-) -> Utility:
+def measure_trial_of(policy: Policy, frame: Table, means: Means, *, target: str | None = None) -> Utility:
     """Make a release of a table in memory and measure what an analyst would lose by it.
 
     Args:

@@ -16,6 +16,7 @@ import pandas as pd
 
 from anon_pipeline.base.errors import InputError, private_stage, withhold_text
 from anon_pipeline.base.headers import looks_headerless
+from anon_pipeline.base.packed_tables import unpack_table
 from anon_pipeline.base.size_bounds import Held, file_size, open_readable
 from anon_pipeline.base.spelling import is_plain, look_alikes
 from anon_pipeline.catalog.entries import Format
@@ -223,7 +224,7 @@ def read_table(path: Path | Held, layout: Layout, limits: Limits = _LIMITS) -> p
     refuse_header(path.name, [str(name) for name in frame.columns])
     if not len(frame):
         raise InputError(f"{path.name}: must have records, got none")
-    return frame
+    return unpack_table(frame)
 
 
 def refuse_header(file: str, names: list[str]) -> None:

@@ -15,6 +15,7 @@ import pandas as pd
 from pydantic import ValidationError
 
 from anon_pipeline.base.errors import InputError, PolicyError
+from anon_pipeline.base.packed_tables import unpack_table
 from anon_pipeline.base.places import TableUrl
 from anon_pipeline.base.project import project_root
 from anon_pipeline.base.size_bounds import Held
@@ -72,12 +73,12 @@ def read_given(data: Path | TableUrl) -> Given:
     policy, folder = _policy(document), project_root(data) if isinstance(data, Path) else Path()
     source = policy.source
     if {"format", "options"} & {*document} or (source.watched is None and source.kind.remote is None):
-        return Given(read_source(policy, folder=folder), Layout(source.kind.name), document)
+        return Given(unpack_table(read_source(policy, folder=folder)), Layout(source.kind.name), document)
     file = _file_of(policy, folder)
     layout = folder_layout() if file is None else find_layout(file)
     document = {**document, **_how_written(layout)}
     frame = (
-        read_source(_policy(document), folder=folder)
+        unpack_table(read_source(_policy(document), folder=folder))
         if file is None
         else read_table(file, layout, source.limits)
     )

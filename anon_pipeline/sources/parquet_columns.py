@@ -1,0 +1,137 @@
+"""Large Parquet sources as packed tables: a column is read and packed before the next one is read.
+
+Smaller sources are read as a whole (`parquet`), with the same result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from anon_pipeline.base.errors import withhold_text
+from anon_pipeline.base.packed_tables import Table, is_large, table_of
+from anon_pipeline.base.size_bounds import Held, limit_error
+from anon_pipeline.policy.files import Limits
+from anon_pipeline.sources.files import as_arrow_file
+from anon_pipeline.sources.parquet import (
+    UNREADABLE,
+    folder_keys,
+    key_column,
+    parquet_folder,
+    read_batches,
+    read_parquet,
+    read_schema,
+    refuse_unlike,
+    texts_in,
+    write_out,
+)
+from anon_pipeline.sources.typed_cells import frame_of, refuse_repeated
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A Parquet file of a source.
+
+    keys: of the folders that it lies in, with their values.
+    schema: of its own columns.
+    records: that its metadata states.
+    """
+
+    path: Path | Held
+    keys: Sequence[tuple[str, str | None]]
+    schema: pa.Schema
+    records: int
+
+    @property
+    def whole_schema(self) -> pa.Schema:
+        """Its columns, and behind them the keys of its folders."""
+        return pa.schema([*self.schema, *(pa.field(key, pa.string()) for key, _ in self.keys)])
+
+
+def packed_parquet(path: Path | Held, *, limits: Limits) -> Table:
+    """Read a Parquet file with its types; a large one is packed. See `parquet.read_parquet`."""
+    with withhold_text(f"{path.name}: must be a readable Parquet file", *UNREADABLE):
+        file = _opened(path, [], limits)
+        if not _is_read_by_column([file]):
+            return read_parquet(path, limits=limits)
+        return table_of(_columns(path.name, [file], limits), file.records)
+
+
+def packed_folder(name: str, files: Mapping[str, Path | Held], limits: Limits) -> Table:
+    """Read a folder of Parquet files as one table; a large one is packed. See `parquet.parquet_folder`."""
+    with withhold_text(f"{name}: must be a readable folder of Parquet files", *UNREADABLE):
+        found = [_opened(files[path], folder_keys(path), limits) for path in sorted(files)]
+        if not _is_read_by_column(found):
+            return parquet_folder(name, files, limits)
+        refuse_unlike(name, [file.whole_schema for file in found])
+        refuse_repeated(name, found[0].whole_schema.names)
+        records = sum(file.records for file in found)
+        if records > limits.rows:
+            raise limit_error(name, "rows", limits.rows)
+        return table_of(_columns(name, found, limits), records)
+
+
+def _opened(path: Path | Held, keys: Sequence[tuple[str, str | None]], limits: Limits) -> _File:
+    schema, records = read_schema(path, limits)
+    return _File(path, keys, schema, records)
+
+
+def _is_read_by_column(files: list[_File]) -> bool:
+    """Tell whether a source is large, and Arrow can tell its columns apart: it takes ``a.b`` for a path."""
+    plain = all("." not in name for file in files for name in file.schema.names)
+    return plain and is_large(sum(file.records for file in files))
+
+
+def _columns(name: str, files: list[_File], limits: Limits) -> Iterator[tuple[str, pd.Series]]:
+    """Yield each column of all files, (n,), and hold no other meanwhile.
+
+    Raises:
+        InputError: a limit that is not kept, of a file or of all together.
+        ValueError: a column has another number of values than the metadata states.
+    """
+    sizes = [0] * len(files)
+    with ExitStack() as stack:
+        kept = [_reader(stack, file) for file in files] if len(files) == 1 else []
+        for field in files[0].whole_schema:
+            parts = list[pa.Table]()
+            for at, file in enumerate(files):
+                with ExitStack() as own:
+                    reader = kept[at] if kept else _reader(own, file)
+                    part, size = _part(reader, file, field, limits, sizes[at])
+                sizes[at] += size
+                if sum(sizes) > limits.uncompressed_bytes:
+                    raise limit_error(name, "uncompressed_bytes", limits.uncompressed_bytes)
+                parts.append(part)
+            whole = pa.concat_tables(parts)
+            del parts, part
+            yield field.name, frame_of(whole)[field.name]
+
+
+def _reader(stack: ExitStack, file: _File) -> pq.ParquetFile:
+    """Open a file, whose texts are read as dictionaries, until a stack ends."""
+    source = stack.enter_context(as_arrow_file(file.path))
+    return stack.enter_context(
+        pq.ParquetFile(source, read_dictionary=texts_in(file.schema), pre_buffer=False)
+    )
+
+
+def _part(
+    reader: pq.ParquetFile, file: _File, field: pa.Field, limits: Limits, read: int
+) -> tuple[pa.Table, int]:
+    """Return a column of one file, (r,), and its bytes; ``read`` are those of the columns before."""
+    schema, keys = pa.schema([field]), dict(file.keys)
+    if field.name in keys:
+        return pa.table([key_column(keys[field.name], file.records)], schema=schema), 0
+    place = file.schema.get_field_index(field.name)
+    batches = list(read_batches(file.path, reader, limits, column=field.name, place=place, read=read))
+    part = pa.Table.from_batches(write_out(batches, schema), schema)
+    part.validate(full=True)
+    if len(part) != file.records:
+        raise ValueError("every column must have as many values as the metadata states")
+    return part, sum(size for _, size in batches)
