@@ -43,6 +43,14 @@ class PackedColumn(ABC):
         """A number for each record, (n,), equal where and only where values are; None: not known so."""
         return None
 
+    def numbered_cells(self) -> tuple[Codes, pd.Series] | None:
+        """Return the cells that occur, (m,), in the order in which they do, and the number of each record's.
+
+        Returns:
+            (n,) numbers 0 … m−1, and (m,) cells, all different; None: not known without unpacking.
+        """
+        return None
+
     def has_cells_of(self, other: PackedColumn, rows: NDArray[np.int64]) -> bool:
         """Tell whether these are the cells of another column at some rows, (n,); False: not known so."""
         return False
@@ -86,6 +94,18 @@ class _Coded(PackedColumn):
         """Tell it of a column that is packed alike, by codes: nothing is unpacked."""
         return type(other) is type(self) and other.dtype == self.kind and self._equals(other.take(rows))
 
+    def numbered_cells(self) -> tuple[Codes, pd.Series] | None:
+        if not len(self.codes) or (many := int(self.codes.max()) + 1) > len(self.codes):
+            return None
+        order = _first_seen(self.codes, many)
+        numbers = np.zeros(many, self.codes.dtype)
+        numbers[order] = np.arange(len(order))
+        return numbers.take(self.codes), self._cells_of(order)
+
+    @abstractmethod
+    def _cells_of(self, codes: Codes) -> pd.Series:
+        """Return the cells that codes stand for."""
+
     @abstractmethod
     def _equals(self, other: Any) -> bool:
         """Tell whether another column of this class and type has these cells, (n,)."""
@@ -112,8 +132,11 @@ class _Texts(_Coded):
         return np.array_equal(places.take(other.codes), self.codes)
 
     def unpack(self, name: str) -> pd.Series:
-        cells: ExtensionArray = pd.array(self.values.take(pa.array(self.codes)), dtype=self.kind)
-        return pd.Series(cells, name=name, copy=False)
+        return self._cells_of(self.codes).rename(name)
+
+    def _cells_of(self, codes: Codes) -> pd.Series:
+        cells: ExtensionArray = pd.array(self.values.take(pa.array(codes)), dtype=self.kind)
+        return pd.Series(cells, copy=False)
 
     def take(self, rows: NDArray[np.int64]) -> PackedColumn:
         return _Texts(self.codes.take(rows), self.values, self.kind)
@@ -135,7 +158,10 @@ class _Numbers(_Coded):
         return np.array_equal(other.bits.take(other.codes), self.bits.take(self.codes))
 
     def unpack(self, name: str) -> pd.Series:
-        return pd.Series(self.bits.take(self.codes).view(self.kind), name=name, copy=False)
+        return self._cells_of(self.codes).rename(name)
+
+    def _cells_of(self, codes: Codes) -> pd.Series:
+        return pd.Series(self.bits.take(codes).view(self.kind), copy=False)
 
     def take(self, rows: NDArray[np.int64]) -> PackedColumn:
         return _Numbers(self.codes.take(rows), self.bits, self.kind)
@@ -160,9 +186,12 @@ class _Counts(_Coded):
         return np.array_equal(other.codes + np.int64(other.least), self.codes + np.int64(self.least))
 
     def unpack(self, name: str) -> pd.Series:
-        numbers = self.codes.astype(self.kind)
+        return self._cells_of(self.codes).rename(name)
+
+    def _cells_of(self, codes: Codes) -> pd.Series:
+        numbers = codes.astype(self.kind)
         numbers += self.kind.type(self.least)
-        return pd.Series(numbers, name=name, copy=False)
+        return pd.Series(numbers, copy=False)
 
     def take(self, rows: NDArray[np.int64]) -> PackedColumn:
         return _Counts(self.codes.take(rows), self.least, self.kind)
@@ -210,6 +239,20 @@ def _pack_numbers(numbers: NDArray[Any], dtype: np.dtype[Any]) -> PackedColumn |
     return _Numbers(
         _narrow(found.indices.to_numpy(), len(found.dictionary)), found.dictionary.to_numpy(), dtype
     )
+
+
+def _first_seen(codes: Codes, many: int) -> Codes:
+    """Return the different codes, all below ``many``, in the order in which they occur."""
+    seen, left, found = np.zeros(many, np.bool_), many, [codes[:0]]
+    for start in range(0, len(codes), _LOOKED):
+        part = codes[start : start + _LOOKED]
+        fresh = pd.unique(part[~seen[part]])
+        seen[fresh] = True
+        left -= len(fresh)
+        found.append(fresh)
+        if not left:
+            break
+    return np.concatenate(found)
 
 
 def _repeats(values: pa.Array) -> bool:

@@ -242,6 +242,15 @@ def value_numbers(table: Table, name: str) -> NDArray[np.int64]:
     return pd.factorize(table[name], use_na_sentinel=False)[0].astype(np.int64)
 
 
+def numbered_cells(table: Table, name: str) -> tuple[NDArray[Any], pd.Series] | None:
+    """Return the different cells of a packed column, (m,), in the order in which they occur.
+
+    Returns:
+        The number of each record's cell, (n,) 0 … m−1, and the cells; None: not known without unpacking.
+    """
+    return table.packed_column(name).numbered_cells() if isinstance(table, PackedTable) else None
+
+
 def has_cells_of(table: Table, other: Table, name: str, rows: NDArray[np.int64]) -> bool:
     """Tell whether a column has the cells of another table at some rows, (n,); False: not known so."""
     if isinstance(table, PackedTable) and isinstance(other, PackedTable):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError, withhold_text
 from anon_pipeline.base.mistakes import counted_records
-from anon_pipeline.base.packed_tables import Table
+from anon_pipeline.base.packed_tables import Table, numbered_cells
 
 _DIGIT = r"\s*\d"
 _EXACT = 2**53  # whole floats from here on may stand for another whole number
@@ -164,6 +164,16 @@ def arrow_codes(column: pd.Series) -> tuple[NDArray[np.int64], pa.LargeStringArr
     return again[codes], texts
 
 
+def column_codes(table: Table, name: str) -> tuple[NDArray[np.int64], pa.LargeStringArray]:
+    """Number the texts of a table's column as `arrow_codes` does; of a packed one each is written once."""
+    packed = numbered_cells(table, name)
+    if packed is None:
+        return arrow_codes(table[name])
+    numbers, cells = packed
+    codes, texts = arrow_codes(cells)
+    return codes[numbers], texts
+
+
 def text_ranks(column: pd.Series) -> NDArray[np.int64]:
     """Rank the texts that `to_texts` makes of a column, (n,), −1 where it is missing."""
     codes, texts = arrow_codes(column)
@@ -196,7 +206,7 @@ class WrittenColumns:
     def both(self, name: str) -> tuple[NDArray[np.int64], pa.LargeStringArray]:
         """Return a column's numbers, (n,), and texts, (m,)."""
         if name not in self._made:
-            codes, texts = arrow_codes(self.frame[name])
+            codes, texts = column_codes(self.frame, name)
             self._made[name] = codes.astype(np.min_scalar_type(-len(texts) - 1)), texts
         narrow, texts = self._made[name]
         return narrow.astype(np.int64), texts

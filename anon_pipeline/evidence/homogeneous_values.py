@@ -11,8 +11,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.order import different_values
+from anon_pipeline.base.packed_tables import column_type
 from anon_pipeline.base.rows import keep_rows
-from anon_pipeline.base.values import text_codes
+from anon_pipeline.base.values import column_codes, text_codes
 from anon_pipeline.base.word_forms import plain_word
 from anon_pipeline.evidence.coarse_values import code_groups, end_marks
 from anon_pipeline.evidence.evidence import Evidence, Originals, value_classes
@@ -216,8 +217,8 @@ def _share(
 
 def spellings(evidence: Evidence, name: str) -> int:
     """Count the different texts of a released column that are spellings of the word that another one is."""
-    if pd.api.types.is_numeric_dtype(evidence.released[name]):
+    if pd.api.types.is_numeric_dtype(column_type(evidence.released, name)):
         return 0
-    texts = text_codes(evidence.released[name])[1].dropna()
+    texts = column_codes(evidence.released, name)[1].drop_null().to_pylist()
     _, counts = np.unique([plain_word(text) for text in texts], return_counts=True)
     return int(counts[counts > 1].sum())

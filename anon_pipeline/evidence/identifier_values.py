@@ -12,13 +12,12 @@ import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from anon_pipeline.base.packed_tables import Table
-from anon_pipeline.base.values import arrow_codes, text_codes
+from anon_pipeline.base.values import column_codes
 from anon_pipeline.evidence.released_columns import MANY, shown_columns
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.singling_out import FEWEST
@@ -56,9 +55,9 @@ def held_identifiers(before: Table, after: Table, policy: Policy) -> dict[str, s
     Returns:
         Column → identifier, in the policy's order.
     """
-    cells = {name: _cells(after[name]) for name in shown_columns(policy)}
+    cells = {name: _cells(after, name) for name in shown_columns(policy)}
     words = {word for _, texts in cells.values() for text in texts for word in words_of(text)}
-    known = {name: _Values.of(before[name], words) for name in policy.identifiers}
+    known = {name: _Values.of(before, name, words) for name in policy.identifiers}
     known = {name: values for name, values in known.items() if values.keys}
     found: dict[str, str] = {}
     if not known:
@@ -95,13 +94,13 @@ class _Values:
         return {number for number in numbers if _is_telling(self._first[number])}
 
     @classmethod
-    def of(cls, series: pd.Series, words: Collection[str]) -> _Values:
-        """Read an identifier: equal words are one value.
+    def of(cls, table: Table, name: str, words: Collection[str]) -> _Values:
+        """Read an identifier of a table: equal words are one value.
 
         Args:
             words: that stand in some released column; values without any of them are passed over.
         """
-        codes, texts = arrow_codes(series)
+        codes, texts = column_codes(table, name)
         keys: dict[Words, int] = {}
         numbers = np.full(len(texts) + 1, -1, np.int64)
         places = _with_words(texts, words)
@@ -196,11 +195,10 @@ def _is_telling(key: Words) -> bool:
     return mixed or (len(key) > 1 and letters >= _TELLING)
 
 
-def _cells(series: pd.Series) -> tuple[Integers, list[str]]:
-    """Return the values of a column as texts, and which of them each record has, −1 where it is missing."""
-    codes, texts = text_codes(series)
-    written = ["" if pd.isna(text) else str(text) for text in texts.tolist()]
-    return codes.astype(np.int64), written
+def _cells(table: Table, name: str) -> tuple[Integers, list[str]]:
+    """Return the values of a column as texts, a missing one as "", and which of them each record has."""
+    codes, texts = column_codes(table, name)
+    return codes, ["" if text is None else text for text in texts.to_pylist()]
 
 
 def _keys_in(text: str, sizes: Sequence[int], keys: set[Words], known: set[str]) -> Iterator[Words]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.order import count_different, different_values
 from anon_pipeline.base.packed_tables import Table, unpack_table
-from anon_pipeline.base.values import text_codes
+from anon_pipeline.base.values import column_codes
 from anon_pipeline.catalog.detectors.identifying_names import birth_part, is_vague, telling_name
 from anon_pipeline.catalog.detectors.identifying_values import looks_like, may_be
 from anon_pipeline.encode.categories import category_noises
@@ -97,9 +97,9 @@ def following_columns(frame: Table, policy: Policy) -> tuple[str, ...]:
     found = []
     for name in shown_columns(policy):
         values = value_codes(frame[name])
-        groups = repeated_groups(values)[1]
+        groups = len(repeated_groups(values).sizes)
         different = int(values.max(initial=-1)) + 1
-        if different >= FEW and groups.max(initial=-1) + 1 >= FEWEST:
+        if different >= FEW and groups >= FEWEST:
             others = telling if name not in quasi else _independent({**quasi, name: values * 0})
             agreements = found_agreements(values, others)
             few = bool(agreements) and min(agreements) > ALIKE and len(others) >= _COLUMNS
@@ -157,7 +157,7 @@ def _few_values(frame: Table, policy: Policy, name: str) -> list[str]:
     """Return the different values of a column that has fewer than `MANY` and is not coarsened; else none."""
     if name in policy.coarsened or frame[name].nunique() >= MANY:
         return []
-    return [str(text) for text in text_codes(frame[name])[1] if not pd.isna(text)]
+    return [str(text) for text in column_codes(frame, name)[1].drop_null().to_pylist()]
 
 
 def _many(frame: Table, policy: Policy, names: Sequence[str]) -> bool:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from anon_pipeline.base.packed_tables import Table, column_type
 from anon_pipeline.base.rows import keep_rows
 from anon_pipeline.base.sums import exact_sum
-from anon_pipeline.base.values import arrow_codes
+from anon_pipeline.base.values import column_codes
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.encode.codes import CLASS
 from anon_pipeline.evidence.evidence import value_classes
@@ -114,7 +114,7 @@ def _count_values(table: Table, name: str, column: object) -> pd.Series:
     """Count the values of a column; records of the input that are in no class have no generalized value."""
     if isinstance(column, Generalize) and CLASS in table:
         table = keep_rows(table[[name, CLASS]], (table[CLASS] >= 0).to_numpy())
-    codes, texts = arrow_codes(table[name])
+    codes, texts = column_codes(table, name)
     counts = np.bincount(codes, minlength=len(texts))
     return pd.Series(counts, index=pd.Index(texts.to_pylist(), dtype=object))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from anon_pipeline.base.packed_tables import Table
-from anon_pipeline.base.values import arrow_codes
+from anon_pipeline.base.values import column_codes
 from anon_pipeline.evidence.evidence import value_classes
 from anon_pipeline.hierarchy.levels import TOP
 from anon_pipeline.policy.columns import Insensitive, Sensitive
@@ -76,7 +76,7 @@ def plain_columns(policy: Policy, frame: Table) -> Iterator[Plain]:
     for name in frame.columns:
         column = policy.columns[name]
         if isinstance(column, (Sensitive, Insensitive)):
-            codes, texts = arrow_codes(frame[name])
+            codes, texts = column_codes(frame, name)
             counts = np.bincount(codes)[texts.is_valid().to_numpy(zero_copy_only=False)]
             first = np.empty(len(classes.sizes), np.int64)
             first[classes.labels] = codes  # a missing value is a value of its class
@@ -99,7 +99,7 @@ def levels(policy: Policy, chosen: dict[str, int] | None, frame: Table) -> Itera
         frame: (r, columns) the released table.
     """
     for name, column in policy.generalized.items():
-        values = arrow_codes(frame[name])[1].to_pylist()
+        values = column_codes(frame, name)[1].to_pylist()
         steps = None if column.hierarchy is None else hierarchy_kind(column.hierarchy).steps
         top = 1 if column.hierarchy is None else None if steps is None else steps(column.hierarchy)
         hidden = len(values) == 1 and values[0] == TOP

@@ -3,55 +3,106 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.order import count_values
+from anon_pipeline.base.compilation import kernel
+from anon_pipeline.base.order import count_values, sorted_places
 
 ALIKE = 0.5
 """Mean agreement beyond chance (Cohen's kappa) above which records of one value look like one person's."""
 
 _OFTEN = 4  # records of a value on average, below which those that occur once are looked for
+_LARGE = 2**16  # records from which a compiled loop counts pairs; of fewer its compilation takes longer
 
 Integers = NDArray[np.int64]
 
 
-def beyond_chance(counts: Integers, codes: Integers, groups: Integers) -> float | None:
+@dataclass(frozen=True, slots=True, eq=False)
+class Repeated:
+    """The r records whose value others have, too, in g groups of equal values, each of two records or more.
+
+    inside: (r,) their positions among all records.
+    groups: (r,) the group of each, 0 … g−1.
+    sizes: (g,) records of each group.
+    order: (r,) places in ``inside``, ordered by group; of few records None.
+    """
+
+    inside: Integers = field(repr=False)
+    groups: Integers = field(repr=False)
+    sizes: Integers = field(repr=False)
+    order: Integers | None = field(repr=False)
+
+
+def repeated_groups(values: Integers) -> Repeated:
+    """Return the records whose value others have, too.
+
+    Args:
+        values: (n,) a value's number, −1 where it is missing.
+    """
+    repeated = np.append(np.bincount(values[values >= 0]) > 1, False)
+    inside = np.flatnonzero(repeated[values])
+    groups = (np.cumsum(repeated) - 1)[values[inside]]
+    sizes = np.bincount(groups)
+    order = sorted_places(groups, len(sizes)) if len(groups) >= _LARGE else None
+    return Repeated(inside, groups, sizes, order)
+
+
+def beyond_chance(counts: Integers, codes: Integers, among: Repeated) -> float | None:
     """Return how far pairs of one group agree beyond pairs of the whole, at most 1; None: all agree anyway.
 
     Args:
         counts: (v,) records of each value, of the whole.
-        codes: (r,) values of those in groups of two or more.
-        groups: (r,) 0 … g−1.
+        codes: (r,) values of those that are repeated in another column.
+        among: the groups of that other column.
     Returns:
         Cohen's kappa, where the share of pairs that agree is the mean over groups.
     """
-    n, width = int(counts.sum()), len(counts)
+    n, sizes = int(counts.sum()), among.sizes
     chance = float((counts * (counts - 1)).sum() / (n * (n - 1)))
     if chance >= 1:
         return None
-    sizes = np.bincount(groups)
-    if _OFTEN * width > n:  # a value that occurs once agrees with no other record
-        again = counts[codes] > 1
-        codes, groups = codes[again], groups[again]
-    cells, same = count_values(groups * width + codes, len(sizes) * width)
-    pairs = np.bincount(cells // width, weights=same * (same - 1), minlength=len(sizes))
+    if among.order is None:
+        pairs = _counted_pairs(counts, codes, among)
+    else:
+        ends = np.cumsum(sizes)
+        pairs = np.zeros(len(sizes), np.int64)
+        _add_pairs(codes, among.order, ends, np.zeros(len(counts), np.int64), pairs)
     agree = float((pairs / (sizes * (sizes - 1))).mean())
     return (agree - chance) / (1 - chance)
 
 
-def repeated_groups(values: Integers) -> tuple[Integers, Integers]:
-    """Return the records whose value others have, too, and their groups of equal values.
+def _counted_pairs(counts: Integers, codes: Integers, among: Repeated) -> NDArray[np.float64]:
+    """Count the ordered pairs of each group with one value, (g,), by sorting."""
+    width, groups, many = len(counts), among.groups, len(among.sizes)
+    if _OFTEN * width > int(counts.sum()):  # a value that occurs once agrees with no other record
+        again = counts[codes] > 1
+        codes, groups = codes[again], groups[again]
+    cells, same = count_values(groups * width + codes, many * width)
+    return np.bincount(cells // width, weights=(same * (same - 1)).astype(np.float64), minlength=many)
 
-    Args:
-        values: (n,) a value's number, −1 where it is missing.
-    Returns:
-        (r,) positions, and (r,) groups 0 … g−1, each of two records or more.
+
+@kernel
+def _add_pairs(  # type: ignore[no-untyped-def]
+    codes, order, ends, seen, pairs
+):
+    """Count the ordered pairs of each group with one value, (g,), by adding each record to those before it.
+
+    ``seen`` (v,) is all 0, and is so again after each group.
     """
-    repeated = np.append(np.bincount(values[values >= 0]) > 1, False)
-    inside = np.flatnonzero(repeated[values])
-    return inside, (np.cumsum(repeated) - 1)[values[inside]]
+    begin = 0
+    for group in range(len(ends)):
+        found = 0
+        for at in range(begin, ends[group]):
+            code = codes[order[at]]
+            found += 2 * seen[code]
+            seen[code] += 1
+        for at in range(begin, ends[group]):
+            seen[codes[order[at]]] = 0
+        pairs[group] = found
+        begin = ends[group]
 
 
 def found_agreements(values: Integers, columns: Iterable[Integers]) -> list[float]:
@@ -63,8 +114,8 @@ def found_agreements(values: Integers, columns: Iterable[Integers]) -> list[floa
     Returns:
         The kappa of each column that not all records agree in.
     """
-    inside, groups = repeated_groups(values)
-    found = [beyond_chance(np.bincount(codes), codes[inside], groups) for codes in columns]
+    among = repeated_groups(values)
+    found = [beyond_chance(np.bincount(codes), codes[among.inside], among) for codes in columns]
     return [kappa for kappa in found if kappa is not None]
 
 
@@ -97,14 +148,14 @@ def independent_columns(columns: Sequence[Integers]) -> list[int]:
     """
     counts = [np.bincount(codes) for codes in columns]
     many = [np.count_nonzero(own) for own in counts]
-    kept: dict[int, tuple[Integers, Integers]] = {}
+    kept: dict[int, Repeated] = {}
     for j in sorted(range(len(columns)), key=lambda j: -many[j]):
-        if many[j] > 1 and not any(_follows(counts[j], columns[j], *groups) for groups in kept.values()):
+        if many[j] > 1 and not any(_follows(counts[j], columns[j], among) for among in kept.values()):
             kept[j] = repeated_groups(columns[j])
     return list(kept)
 
 
-def _follows(counts: Integers, codes: Integers, inside: Integers, groups: Integers) -> bool:
-    """Tell whether the repeated groups of another column (`repeated_groups`) agree in this one."""
-    kappa = beyond_chance(counts, codes[inside], groups) if len(inside) else None
+def _follows(counts: Integers, codes: Integers, among: Repeated) -> bool:
+    """Tell whether the repeated groups of another column agree in this one."""
+    kappa = beyond_chance(counts, codes[among.inside], among) if len(among.inside) else None
     return kappa is not None and kappa > ALIKE

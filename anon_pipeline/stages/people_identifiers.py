@@ -130,16 +130,16 @@ def _named_alike(
     frame = written.frame
     if not names or not _repeats(values) or (len(names) == 1 and not _is_full(frame[names[0]])):
         return False
-    inside, groups = repeated_groups(values)
-    texts = _texts(frame, names, inside)
+    among = repeated_groups(values)
+    texts = _texts(frame, names, among.inside)
     for name in policy.columns:
         if name in names or name == said:
             continue
         codes, different = written.both(name)
         if len(different) < MANY:
             continue
-        found = beyond_chance(np.bincount(codes), codes[inside], groups)
-        if found is not None and found > ALIKE and not _follows(texts, _texts(frame, [name], inside)):
+        found = beyond_chance(np.bincount(codes), codes[among.inside], among)
+        if found is not None and found > ALIKE and not _follows(texts, _texts(frame, [name], among.inside)):
             return True
     return False
 

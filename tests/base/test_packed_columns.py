@@ -76,6 +76,28 @@ def test_numbers_come_back_to_the_last_bit(numbers: np.ndarray) -> None:
     check(pd.Series(numbers, name="x"))
 
 
+@pytest.mark.parametrize("name", COLUMNS)
+def test_different_cells_are_numbered_in_the_order_in_which_they_occur(name: str) -> None:
+    series = pd.Series(COLUMNS[name], name=name)
+    packed = pack_column(series)
+    for column in (packed, packed.take(np.arange(len(series))[::-2])):  # not all values are left
+        numbered = column.numbered_cells()
+        if numbered is None:
+            continue
+        numbers, cells = numbered
+        same(cells.take(numbers).reset_index(drop=True).rename("x"), column.unpack("x"))
+        assert pd.unique(numbers).tolist() == list(range(len(cells)))
+        bits = cells.to_numpy().view(np.int64).tolist() if cells.dtype.kind in "fM" else cells.tolist()
+        assert len({*bits}) == len(bits)
+
+
+def test_of_which_columns_the_cells_are_numbered() -> None:
+    for values in (["a", "b", "a", None] * 9, [1, 2, 1] * 9, [0.5, float("nan"), 0.5] * 9):
+        assert pack_column(pd.Series(values)).numbered_cells() is not None
+    for others in ([f"v{i}" for i in range(300)], [0, 2**31], [0.5, 1.5]):
+        assert pack_column(pd.Series(others)).numbered_cells() is None
+
+
 @given(st.lists(st.none() | st.text(st.characters(codec="utf-8"), max_size=3), max_size=40))
 def test_texts_come_back(texts: list[str | None]) -> None:
     check(pd.Series(pd.array(texts, dtype="str"), name="x"))

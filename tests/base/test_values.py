@@ -16,7 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.packed_columns import pack_column
+from anon_pipeline.base.packed_tables import PackedTable
 from anon_pipeline.base.values import (
+    arrow_codes,
+    column_codes,
     text_codes,
     text_ranks,
     to_arrow,
@@ -275,3 +279,26 @@ def test_numbers_of_texts_are_those_of_all_texts(values: pd.Series) -> None:
     assert codes.dtype == np.int64
     assert plain(texts) == plain(pd.Series(written, dtype=object))
     assert text_ranks(values).tolist() == pd.factorize(to_texts(values), sort=True)[0].tolist()
+
+
+@given(
+    st.lists(st.none() | st.sampled_from(["a", "b", "ä", ""])).map(
+        lambda cells: pd.Series(cells, dtype="str")
+    )
+    | st.lists(st.sampled_from([0.0, -0.0, 1.0, 2.5, 1e16, float("nan")])).map(
+        lambda cells: pd.Series(cells, dtype=np.float64)
+    )
+    | st.lists(st.integers(-3, 3)).map(lambda cells: pd.Series(cells, dtype=np.int64))
+    | st.lists(st.none() | st.sampled_from(["2020-01-01", "2020-01-02 03:04"])).map(
+        lambda cells: pd.to_datetime(pd.Series(cells), format="ISO8601")
+    ),
+    st.randoms(use_true_random=False),
+)
+def test_the_texts_of_a_packed_column_are_those_of_its_cells(cells: pd.Series, random: Any) -> None:
+    column = pd.concat([cells] * 4, ignore_index=True)
+    rows = np.array(random.choices(range(len(column)), k=len(column) // 2) if len(column) else [], np.int64)
+    packed = PackedTable({"x": pack_column(column)}, len(column)).take_rows(rows)
+    found, texts = column_codes(packed, "x")
+    wanted, written = arrow_codes(packed["x"])
+    assert (found.tolist(), texts.to_pylist()) == (wanted.tolist(), written.to_pylist())
+    assert found.dtype == np.int64

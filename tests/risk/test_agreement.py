@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from anon_pipeline.risk import agreement
 from anon_pipeline.risk.agreement import (
     beyond_chance,
     found_agreements,
@@ -34,8 +35,26 @@ def counted(values: NDArray[np.int64], codes: NDArray[np.int64]) -> float:
 def test_as_pairs_are_counted(seed: int) -> None:
     random = np.random.default_rng(seed)
     values, codes = random.integers(-1, 9, 40), random.integers(0, 4, 40)
-    inside, groups = repeated_groups(values)
-    assert beyond_chance(np.bincount(codes), codes[inside], groups) == pytest.approx(counted(values, codes))
+    among = repeated_groups(values)
+    found = beyond_chance(np.bincount(codes), codes[among.inside], among)
+    assert found == pytest.approx(counted(values, codes))
+
+
+@pytest.mark.parametrize(("groups", "width"), [(2, 3), (40, 300), (90, 2), (400, 400)])
+def test_of_many_records_pairs_are_counted_in_a_loop(
+    monkeypatch: pytest.MonkeyPatch, groups: int, width: int
+) -> None:
+    random = np.random.default_rng(groups)
+    values, codes = random.integers(-1, groups, 600), random.integers(0, width, 600)
+
+    def measured() -> float | None:
+        among = repeated_groups(values)
+        assert (among.order is None) is (len(among.inside) < agreement._LARGE)
+        return beyond_chance(np.bincount(codes), codes[among.inside], among)
+
+    sorted_ones = measured()
+    monkeypatch.setattr(agreement, "_LARGE", 1)
+    assert measured() == sorted_ones  # to the last bit: both add whole numbers
 
 
 def test_by_hand() -> None:
