@@ -74,14 +74,14 @@ def beyond_chance(counts: Integers, codes: Integers, among: Repeated) -> float |
     return (agree - chance) / (1 - chance)
 
 
-def _counted_pairs(counts: Integers, codes: Integers, among: Repeated) -> NDArray[np.float64]:
+def _counted_pairs(counts: Integers, codes: Integers, among: Repeated) -> Integers:
     """Count the ordered pairs of each group with one value, (g,), by sorting."""
     width, groups, many = len(counts), among.groups, len(among.sizes)
     if _OFTEN * width > int(counts.sum()):  # a value that occurs once agrees with no other record
         again = counts[codes] > 1
         codes, groups = codes[again], groups[again]
     cells, same = count_values(groups * width + codes, many * width)
-    return np.bincount(cells // width, weights=(same * (same - 1)).astype(np.float64), minlength=many)
+    return np.bincount(cells // width, weights=same * (same - 1), minlength=many).astype(np.int64)
 
 
 @kernel
@@ -148,11 +148,14 @@ def independent_columns(columns: Sequence[Integers]) -> list[int]:
     """
     counts = [np.bincount(codes) for codes in columns]
     many = [np.count_nonzero(own) for own in counts]
-    kept: dict[int, Repeated] = {}
-    for j in sorted(range(len(columns)), key=lambda j: -many[j]):
-        if many[j] > 1 and not any(_follows(counts[j], columns[j], among) for among in kept.values()):
-            kept[j] = repeated_groups(columns[j])
-    return list(kept)
+    left = [j for j in sorted(range(len(columns)), key=lambda j: -many[j]) if many[j] > 1]
+    kept = []
+    while left:
+        kept.append(left.pop(0))
+        if left:
+            among = repeated_groups(columns[kept[-1]])  # of one column at a time
+            left = [j for j in left if not _follows(counts[j], columns[j], among)]
+    return kept
 
 
 def _follows(counts: Integers, codes: Integers, among: Repeated) -> bool:
