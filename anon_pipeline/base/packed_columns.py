@@ -1,4 +1,4 @@
-"""Columns in few bytes: distinct values once, and a narrow number for each record.
+"""Packing columns: as codes where values repeat, else as pandas has them, in memory or in a file.
 
 A packed column gives back the very column that was packed: type, values to the last bit, missing ones.
 Decision: docs/adr/0082-large-tables-are-packed.md.
@@ -6,58 +6,20 @@ Decision: docs/adr/0082-large-tables-are-packed.md.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
-from pandas.api.extensions import ExtensionArray
 
-_LOOKED = 2**16  # values that say whether a column has few different ones
-_REPEATING = 0.75  # of these, at most so many differ in a column that repeats its values
-_NARROW = (np.uint8, np.uint16, np.uint32)
+from anon_pipeline.base.coded_columns import PackedColumn, pack_numbers, pack_texts
+from anon_pipeline.base.scratch import ScratchArray, keep_array
 
-Codes = NDArray[np.unsignedinteger[Any]]
+__all__ = ["PackedColumn", "pack_column"]
 
-
-class PackedColumn(ABC):
-    """A column of a table, (n,), in less memory than pandas needs for it."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def unpack(self, name: str) -> pd.Series:
-        """Return the column, under a name and with the index 0 … n−1; what is written to it stays in it."""
-
-    @property
-    @abstractmethod
-    def dtype(self) -> Any:
-        """The type that pandas has for the column."""
-
-    @property
-    def distinct(self) -> Codes | None:
-        """A number for each record, (n,), equal where and only where values are; None: not known so."""
-        return None
-
-    def numbered_cells(self) -> tuple[Codes, pd.Series] | None:
-        """Return the cells that occur, (m,), in the order in which they do, and the number of each record's.
-
-        Returns:
-            (n,) numbers 0 … m−1, and (m,) cells, all different; None: not known without unpacking.
-        """
-        return None
-
-    def has_cells_of(self, other: PackedColumn, rows: NDArray[np.int64]) -> bool:
-        """Tell whether these are the cells of another column at some rows, (n,); False: not known so."""
-        return False
-
-    @abstractmethod
-    def take(self, rows: NDArray[np.int64]) -> PackedColumn:
-        """Return the column of some records, (r,), in their order."""
+_BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,126 +37,33 @@ class _Held(PackedColumn):
 
     def take(self, rows: NDArray[np.int64]) -> PackedColumn:
         if self.series.dtype != object:
-            return _Held(pd.Series(self.series.array.take(rows), dtype=self.series.dtype, copy=False))
+            return _hold(pd.Series(self.series.array.take(rows), dtype=self.series.dtype, copy=False))
         return pack_column(pd.DataFrame({0: self.series.array.take(rows)})[0])  # typed as in a DataFrame
 
 
-class _Coded(PackedColumn):
-    """A column of codes, (n,), and what they stand for; its cells have a type of pandas, ``kind``."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Filed(PackedColumn):
+    """A column that repeats too little, in a file.
 
-    __slots__ = ()
-    codes: Codes
+    kept: of numbers or times their bits, (n,); of texts the bytes of a table of Arrow.
+    """
+
+    kept: ScratchArray = field(repr=False)
     kind: Any
 
     @property
     def dtype(self) -> Any:
         return self.kind
 
-    def has_cells_of(self, other: PackedColumn, rows: NDArray[np.int64]) -> bool:
-        """Tell it of a column that is packed alike, by codes: nothing is unpacked."""
-        return type(other) is type(self) and other.dtype == self.kind and self._equals(other.take(rows))
-
-    def numbered_cells(self) -> tuple[Codes, pd.Series] | None:
-        if not len(self.codes) or (many := int(self.codes.max()) + 1) > len(self.codes):
-            return None
-        order = _first_seen(self.codes, many)
-        numbers = np.zeros(many, self.codes.dtype)
-        numbers[order] = np.arange(len(order))
-        return numbers.take(self.codes), self._cells_of(order)
-
-    @abstractmethod
-    def _cells_of(self, codes: Codes) -> pd.Series:
-        """Return the cells that codes stand for."""
-
-    @abstractmethod
-    def _equals(self, other: Any) -> bool:
-        """Tell whether another column of this class and type has these cells, (n,)."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Texts(_Coded):
-    """Texts that repeat.
-
-    codes: (n,) place in ``values`` of each text.
-    values: different texts, and at the end a missing one.
-    """
-
-    codes: Codes = field(repr=False)
-    values: pa.Array = field(repr=False)
-    kind: pd.StringDtype
-
-    @property
-    def distinct(self) -> Codes | None:
-        return self.codes
-
-    def _equals(self, other: _Texts) -> bool:
-        places = pc.index_in(other.values, value_set=self.values).fill_null(-1).to_numpy()
-        return np.array_equal(places.take(other.codes), self.codes)
-
     def unpack(self, name: str) -> pd.Series:
-        return self._cells_of(self.codes).rename(name)
-
-    def _cells_of(self, codes: Codes) -> pd.Series:
-        cells: ExtensionArray = pd.array(self.values.take(pa.array(codes)), dtype=self.kind)
-        return pd.Series(cells, copy=False)
+        held = self.kept.load()
+        if isinstance(self.kind, np.dtype):
+            return pd.Series(held.view(self.kind), name=name, copy=False)
+        texts = pa.ipc.open_stream(pa.py_buffer(held)).read_all().column(0)
+        return pd.Series(pd.array(texts, dtype=self.kind), name=name, copy=False)
 
     def take(self, rows: NDArray[np.int64]) -> PackedColumn:
-        return _Texts(self.codes.take(rows), self.values, self.kind)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Numbers(_Coded):
-    """Numbers or times that repeat.
-
-    codes: (n,) place in ``bits`` of each one.
-    bits: of the different ones, as integers: NaN and −0.0 stay what they are.
-    """
-
-    codes: Codes = field(repr=False)
-    bits: NDArray[np.int64] = field(repr=False)
-    kind: np.dtype[Any]
-
-    def _equals(self, other: _Numbers) -> bool:
-        return np.array_equal(other.bits.take(other.codes), self.bits.take(self.codes))
-
-    def unpack(self, name: str) -> pd.Series:
-        return self._cells_of(self.codes).rename(name)
-
-    def _cells_of(self, codes: Codes) -> pd.Series:
-        return pd.Series(self.bits.take(codes).view(self.kind), copy=False)
-
-    def take(self, rows: NDArray[np.int64]) -> PackedColumn:
-        return _Numbers(self.codes.take(rows), self.bits, self.kind)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Counts(_Coded):
-    """Integers that are close to each other.
-
-    codes: (n,) how far each is above the least one.
-    """
-
-    codes: Codes = field(repr=False)
-    least: int = field(repr=False)
-    kind: np.dtype[Any]
-
-    @property
-    def distinct(self) -> Codes | None:
-        return self.codes
-
-    def _equals(self, other: _Counts) -> bool:
-        return np.array_equal(other.codes + np.int64(other.least), self.codes + np.int64(self.least))
-
-    def unpack(self, name: str) -> pd.Series:
-        return self._cells_of(self.codes).rename(name)
-
-    def _cells_of(self, codes: Codes) -> pd.Series:
-        numbers = codes.astype(self.kind)
-        numbers += self.kind.type(self.least)
-        return pd.Series(numbers, copy=False)
-
-    def take(self, rows: NDArray[np.int64]) -> PackedColumn:
-        return _Counts(self.codes.take(rows), self.least, self.kind)
+        return _hold(pd.Series(self.unpack("").array.take(rows), dtype=self.kind, copy=False))
 
 
 def pack_column(series: pd.Series) -> PackedColumn:
@@ -205,69 +74,33 @@ def pack_column(series: pd.Series) -> PackedColumn:
     """
     dtype = series.dtype
     if isinstance(dtype, pd.StringDtype) and dtype.storage == "pyarrow":
-        packed = _pack_texts(series, dtype)
+        packed = pack_texts(series, dtype)
     elif isinstance(dtype, np.dtype) and dtype.isnative and dtype.itemsize == 8 and dtype.kind in "ifM":
-        packed = _pack_numbers(series.to_numpy(), dtype)
+        packed = pack_numbers(series.to_numpy(), dtype)
     else:
         packed = None
     if packed is not None:
         return packed
     if isinstance(dtype, np.dtype):  # a copy: what the column is a part of is not kept with it
-        return _Held(pd.Series(series.to_numpy(copy=True), dtype=dtype, copy=False))
-    return _Held(series.reset_index(drop=True))
+        return _hold(pd.Series(series.to_numpy(copy=True), dtype=dtype, copy=False))
+    return _hold(series.reset_index(drop=True))
 
 
-def _pack_texts(series: pd.Series, dtype: pd.StringDtype) -> PackedColumn | None:
-    texts = _whole(pa.array(series.array, type=pa.large_string()))
-    if not _repeats(texts):
-        return None
-    found = texts.dictionary_encode()
-    values = pa.concat_arrays([found.dictionary, pa.nulls(1, pa.large_string())])
-    return _Texts(_narrow(found.indices.fill_null(len(values) - 1).to_numpy(), len(values)), values, dtype)
+def _hold(series: pd.Series) -> PackedColumn:
+    """Keep a column as pandas has it: in a file, if there is a folder for files and its type allows that."""
+    dtype = series.dtype
+    if isinstance(dtype, np.dtype) and dtype.kind in "iufbMm" and dtype.itemsize in _BITS:
+        kept = keep_array(series.to_numpy().view(_BITS[dtype.itemsize]))
+    elif isinstance(dtype, pd.StringDtype) and dtype.storage == "pyarrow":
+        kept = keep_array(_bytes_of(pa.array(series.array, type=pa.large_string())))
+    else:
+        return _Held(series)
+    return _Filed(kept, dtype) if isinstance(kept, ScratchArray) else _Held(series)
 
 
-def _pack_numbers(numbers: NDArray[Any], dtype: np.dtype[Any]) -> PackedColumn | None:
-    bits = numbers.view(np.int64)
-    if dtype.kind == "i" and len(bits):
-        least, most = int(bits.min()), int(bits.max())
-        if most - least < 2**32:
-            return _Counts(_narrow(bits - least, most - least + 1), least, dtype)
-    cells = pa.array(np.ascontiguousarray(bits))
-    if not _repeats(cells):
-        return None
-    found = cells.dictionary_encode()
-    return _Numbers(
-        _narrow(found.indices.to_numpy(), len(found.dictionary)), found.dictionary.to_numpy(), dtype
-    )
-
-
-def _first_seen(codes: Codes, many: int) -> Codes:
-    """Return the different codes, all below ``many``, in the order in which they occur."""
-    seen, left, found = np.zeros(many, np.bool_), many, [codes[:0]]
-    for start in range(0, len(codes), _LOOKED):
-        part = codes[start : start + _LOOKED]
-        fresh = pd.unique(part[~seen[part]])
-        seen[fresh] = True
-        left -= len(fresh)
-        found.append(fresh)
-        if not left:
-            break
-    return np.concatenate(found)
-
-
-def _repeats(values: pa.Array) -> bool:
-    """Tell by some of its values whether a column has each value several times."""
-    if not len(values):
-        return False
-    places = np.linspace(0, len(values) - 1, min(len(values), _LOOKED)).astype(np.int64)
-    different: int = pc.count_distinct(values.take(pa.array(places))).as_py()
-    return different <= max(_REPEATING * len(places), 1)
-
-
-def _narrow(codes: NDArray[np.integer[Any]], many: int) -> Codes:
-    """Return codes 0 … many−1 in as few bytes as they need."""
-    return codes.astype(next(kind for kind in _NARROW if many <= np.iinfo(kind).max + 1))
-
-
-def _whole(array: pa.Array | pa.ChunkedArray) -> pa.Array:
-    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+def _bytes_of(texts: pa.Array | pa.ChunkedArray) -> NDArray[np.uint8]:
+    """Return texts as the bytes of a table of Arrow."""
+    table, sink = pa.table({"": texts}), pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    return np.frombuffer(sink.getvalue(), np.uint8)

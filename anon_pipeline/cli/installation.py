@@ -7,6 +7,7 @@ here: showing what they find (`cli.doctoring`).
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -19,6 +20,7 @@ import yaml
 from packaging.requirements import Requirement
 
 from anon_pipeline.base.errors import AnonPipelineError, error_words
+from anon_pipeline.base.scratch import SCRATCH
 from anon_pipeline.catalog.plugins import VARIABLE, allowed_names, installed_plugins
 from anon_pipeline.policy.locations import OFF, PRIVATE, Locations
 from anon_pipeline.vault.gitindex import tracked_files
@@ -283,6 +285,19 @@ def _numba(place: Place) -> Found:
     return Found("ok", f"{kernels} kernels compiled ({folder})")
 
 
+def _scratch(place: Place) -> Found:
+    """Look at the folder for columns of large tables."""
+    named = place.environ.get(SCRATCH)
+    if not named:
+        return Found("ok", f"not set: large tables are in memory ({SCRATCH})")
+    folder = Path(named)
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
+        advice = f"Make the folder, or correct {SCRATCH}."
+        return Found("fail", f"must be a folder that can be written, got {named}", advice)
+    room = shutil.disk_usage(folder).free
+    return Found("ok", f"{room / 2**30:,.1f} GiB free ({named})")
+
+
 CHECKS: Final = (
     Check("versions", "Python and the required packages", _versions),
     Check("extras", "optional packages", _extras),
@@ -295,6 +310,7 @@ CHECKS: Final = (
     Check("ledger", "the place of the ledger", _ledger),
     Check("dagster_home", "DAGSTER_HOME", _dagster_home),
     Check("telemetry", "Dagster's telemetry", _telemetry),
+    Check("scratch", "the folder for columns of large tables", _scratch),
     Check("numba_cache", "the folder of compiled kernels", _numba),
 )
 """Every check, in the order in which findings are shown."""

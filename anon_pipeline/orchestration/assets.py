@@ -9,6 +9,7 @@ import pandas as pd
 
 from anon_pipeline.base.errors import private_stage
 from anon_pipeline.base.packed_tables import Table, pack_large
+from anon_pipeline.base.scratch import refuse_unfit_scratch
 from anon_pipeline.orchestration.failures import as_failure
 from anon_pipeline.orchestration.metadata import facts_metadata
 from anon_pipeline.orchestration.partitions import partition_of_run, partitions_of
@@ -49,6 +50,7 @@ def raw(policy: Policy, *, read: Reader | None = None) -> Stage:
     def work(run: StageRun) -> Staged:
         """Read the data and accept it."""
         refuse_contradictions(run.policy)
+        refuse_unfit_scratch()
         frame = pack_large(_source(run) if read is None else read(run))
         folder = run.folders.hierarchies
         return pipeline.raw(

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from anon_pipeline.base.errors import GateRefused, private_stage
+from anon_pipeline.base.scratch import refuse_unfit_scratch
 from anon_pipeline.evidence.identifying_columns import identifying_columns, utc_today
 from anon_pipeline.policy.contradictions import refuse_contradictions
 from anon_pipeline.policy.defaults_files import refuse_below_defaults
@@ -29,6 +30,7 @@ def refuse_early(
 ) -> None:
     """Refuse what a policy and its project alone rule out, before anything is read."""
     refuse_contradictions(policy)
+    refuse_unfit_scratch()
     if locations.project is not None:  # whatever folder the policy was read from
         refuse_below_defaults(policy, locations.project)
     refuse_unless_archived(policy, archive)

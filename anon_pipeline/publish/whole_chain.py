@@ -15,6 +15,7 @@ from anon_pipeline.base.errors import PolicyError, private_stage
 from anon_pipeline.base.freed_memory import return_freed_memory
 from anon_pipeline.base.observer import Observer, Progress, Step, ignore, observer_of
 from anon_pipeline.base.packed_tables import Table, pack_large, unpack_table
+from anon_pipeline.base.scratch import refuse_unfit_scratch
 from anon_pipeline.gate import GateReport, evaluate
 from anon_pipeline.perturb.entropy import Entropy, system_entropy
 from anon_pipeline.policy.contradictions import refuse_contradictions
@@ -72,6 +73,7 @@ def anonymize(
             it contradicts itself, see `policy.contradictions`.
     """
     refuse_contradictions(policy)
+    refuse_unfit_scratch()
     if policy.budget is not None:
         raise PolicyError("budget: cannot be kept in memory. Use make_release, the command line or Dagster.")
     folder = Path(hierarchies)

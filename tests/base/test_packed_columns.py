@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from anon_pipeline.base import scratch
 from anon_pipeline.base.packed_columns import pack_column
+
+
+@pytest.fixture(autouse=True, params=["memory", "files"])
+def _where_columns_are(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scratch, "KEPT_FROM", 1)
+    if request.param == "files":
+        monkeypatch.setenv(scratch.SCRATCH, str(tmp_path))
+    else:
+        monkeypatch.delenv(scratch.SCRATCH, raising=False)
 
 
 def same(found: pd.Series, wanted: pd.Series) -> None:

@@ -132,6 +132,18 @@ def test_the_ledger_is_looked_at_and_not_opened(looks: Looks, tmp_path: Path) ->
     assert looks()["ledger"].verdict == "ok"
 
 
+def test_the_folder_for_columns_of_large_tables(looks: Looks, tmp_path: Path) -> None:
+    assert looks()["scratch"].verdict == "ok"
+    there = tmp_path / "fast"
+    assert looks(ANON_PIPELINE_SCRATCH=str(there))["scratch"].verdict == "fail"
+    there.mkdir()
+    found = looks(ANON_PIPELINE_SCRATCH=str(there))["scratch"]
+    assert found.verdict == "ok"
+    assert "GiB free" in found.found
+    (there / "file").touch()
+    assert looks(ANON_PIPELINE_SCRATCH=str(there / "file"))["scratch"].verdict == "fail"
+
+
 def test_dagsters_folder_and_telemetry(looks: Looks, tmp_path: Path) -> None:
     assert (looks()["dagster_home"].verdict, looks()["telemetry"].verdict) == ("warn", "warn")
     assert looks(DAGSTER_HOME="relative")["dagster_home"].verdict == "fail"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +14,7 @@ import pandas as pd
 import pytest
 
 from anon_pipeline import Locations, anonymize, load_policy, make_release
-from anon_pipeline.base import packed_tables
+from anon_pipeline.base import packed_tables, scratch
 from anon_pipeline.base.errors import InputError, StageCrashed
 from anon_pipeline.base.packed_tables import PackedTable, pack_large
 from anon_pipeline.gate import Status
@@ -74,10 +76,13 @@ def _key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def large(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Take every table for a large one."""
+def large(monkeypatch: pytest.MonkeyPatch, folder: Path | None = None) -> Any:
+    """Take every table for a large one, whose columns are in files if there is a folder for them."""
     with monkeypatch.context() as patch:
         patch.setattr(packed_tables, "PACKED_FROM", 1)
+        if folder is not None:
+            patch.setattr(scratch, "KEPT_FROM", 1)
+            patch.setenv(scratch.SCRATCH, str(folder))
         yield
 
 
@@ -110,6 +115,53 @@ def test_a_release_is_the_same(
         monkeypatch, lambda: anonymize(policy, people, entropy=seeded_entropy(1), memory=memory)
     )
     same(plain, packed)
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_release_of_columns_in_files_is_the_same(
+    name: str, small_policy: Small, small_people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy, people = small_policy(**CHANGES[name]), small_people(400)
+    if policy.person is not None:
+        people["person"] = [f"person {i // 3}" for i in range(len(people))]
+    memory = Memory.empty() if policy.record_key is not None else None
+    kept: list[scratch.ScratchArray] = []
+    begin = scratch.ScratchArray.__init__
+
+    def noted(self: scratch.ScratchArray, *about: Any) -> None:
+        kept.append(self)
+        begin(self, *about)
+
+    def make() -> Release:
+        return anonymize(policy, people, entropy=seeded_entropy(1), memory=memory)
+
+    plain = make()
+    with large(monkeypatch, tmp_path), monkeypatch.context() as patch:
+        patch.setattr(scratch.ScratchArray, "__init__", noted)
+        same(plain, make())
+    assert len(kept) > len(policy.columns)
+    assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("later", [0, 1, 20, 60])
+def test_a_folder_that_fills_ends_a_release(
+    later: int, small_policy: Small, small_people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write, written = os.write, list[int]()
+
+    def filling(handle: int, data: Any) -> int:
+        """Write, some times."""
+        written.append(handle)
+        if len(written) > later:
+            raise OSError(errno.ENOSPC, "Quillfeather-4711")
+        return write(handle, data)
+
+    with large(monkeypatch, tmp_path), monkeypatch.context() as patch:
+        patch.setattr(os, "write", filling)
+        with pytest.raises(InputError, match="ANON_PIPELINE_SCRATCH: must be a folder") as caught:
+            anonymize(small_policy(), small_people(400), entropy=seeded_entropy(1))
+    assert "Quillfeather" not in str(caught.value)
+    assert not [*tmp_path.iterdir()]
 
 
 def test_noise_stays_from_one_packed_release_to_the_next(

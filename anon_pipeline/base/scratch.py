@@ -1,0 +1,143 @@
+"""Arrays of large tables in files instead of in memory, where a deployment names a folder for them.
+
+The files have no name, so that nothing is left of them when the process ends, however it ends. They are
+encrypted, each with a key of its own that is in memory alone, and each part is authenticated when it is
+read.
+
+Decision: docs/adr/0084-columns-on-disk.md.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+import numpy as np
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from numpy.typing import NDArray
+
+from anon_pipeline.base.errors import InputError, error_words
+
+SCRATCH: Final = "ANON_PIPELINE_SCRATCH"
+"""The variable of the environment that names the folder; without it arrays stay in memory."""
+
+KEPT_FROM: Final = 2**18
+"""Bytes of an array from which it is kept in a file."""
+
+_PART = 2**23  # bytes that are encrypted together
+_KEY, _NONCE, _TAG = 32, 12, 16  # bytes
+
+
+class ScratchArray:
+    """A one-dimensional array of numbers that is kept in a file, encrypted; it is read when it is asked for.
+
+    Raises:
+        InputError: the folder cannot be written to, or is full.
+    """
+
+    __slots__ = ("_dtype", "_file", "_key", "_length", "_tags")
+
+    def __init__(self, array: NDArray[Any], folder: Path) -> None:
+        self._dtype, self._length = array.dtype, len(array)
+        self._key = algorithms.AES(os.urandom(_KEY))
+        self._tags: list[bytes] = []
+        plain = np.ascontiguousarray(array).view(np.uint8)
+        room = np.empty(_PART + _TAG, np.uint8)
+        try:
+            self._file: BinaryIO = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 - until it is let go
+            for at, part in enumerate(_parts(len(plain))):
+                encryptor = Cipher(self._key, modes.GCM(_nonce(at))).encryptor()
+                size = encryptor.update_into(plain[part].data, room.data)
+                encryptor.finalize()
+                _write(self._file, room[:size])
+                self._tags.append(encryptor.tag)
+        except OSError as error:
+            raise InputError(
+                f"{SCRATCH}: must be a folder that can be written to and has room: {error_words(error)}"
+            ) from None
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __repr__(self) -> str:
+        return f"ScratchArray({self._length} numbers)"
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the array's numbers."""
+        return self._dtype
+
+    def load(self) -> NDArray[Any]:
+        """Return the array, in memory; nobody else has it.
+
+        Raises:
+            InputError: the file cannot be read, or is not as it was written.
+        """
+        plain = np.empty(self._length * self._dtype.itemsize + _TAG, np.uint8)  # room for a last block
+        size = len(plain) - _TAG
+        room = np.empty(min(_PART, size), np.uint8)
+        try:
+            for at, part in enumerate(_parts(size)):
+                sealed = room[: part.stop - part.start]
+                _read(self._file, sealed, part.start)
+                decryptor = Cipher(self._key, modes.GCM(_nonce(at), self._tags[at])).decryptor()
+                decryptor.update_into(sealed.data, plain[part.start :].data)
+                decryptor.finalize()
+        except (OSError, InvalidTag) as error:
+            raise InputError(
+                f"{SCRATCH}: its files must stay as they were written: {error_words(error)}"
+            ) from None
+        return plain[:size].view(self._dtype)
+
+
+def keep_array(array: NDArray[Any]) -> NDArray[Any] | ScratchArray:
+    """Keep an array in the scratch folder, if there is one and the array is large; else return it."""
+    folder = os.environ.get(SCRATCH)
+    if not folder or array.nbytes < KEPT_FROM:
+        return array
+    return ScratchArray(array, Path(folder))
+
+
+def load_array(kept: NDArray[Any] | ScratchArray) -> NDArray[Any]:
+    """Return an array that `keep_array` has kept; nothing may be written to it."""
+    return kept.load() if isinstance(kept, ScratchArray) else kept
+
+
+def refuse_unfit_scratch() -> None:
+    """Refuse a scratch folder that is none, or cannot be written to.
+
+    Raises:
+        InputError: naming the variable, and not its value.
+    """
+    folder = os.environ.get(SCRATCH)
+    if folder:
+        ScratchArray(np.zeros(1, np.uint8), Path(folder))
+
+
+def _nonce(at: int) -> bytes:
+    """Return the nonce of an array's part: no other is encrypted with this key and this number."""
+    return at.to_bytes(_NONCE, "big")
+
+
+def _parts(size: int) -> Iterator[slice]:
+    """Yield the parts that so many bytes are encrypted in."""
+    for start in range(0, size, _PART):
+        yield slice(start, min(start + _PART, size))
+
+
+def _write(file: BinaryIO, data: NDArray[np.uint8]) -> None:
+    while len(data):
+        data = data[os.write(file.fileno(), data.data) :]
+
+
+def _read(file: BinaryIO, data: NDArray[np.uint8], start: int) -> None:
+    """Fill an array with the bytes of a file from a place on; other threads may read it meanwhile."""
+    while len(data):
+        read = os.preadv(file.fileno(), [data.data], start)
+        if not read:
+            raise OSError("a file has an end before its data")
+        data, start = data[read:], start + read
