@@ -37,6 +37,10 @@ class PackedColumn(ABC):
     def unpack(self, name: str) -> pd.Series:
         """Return the column, under a name and with the index 0 … n−1; what is written to it stays in it."""
 
+    @abstractmethod
+    def cells(self, start: int, stop: int) -> pd.Series:
+        """Return the cells at the places start … stop−1, with the type of the column."""
+
     @property
     @abstractmethod
     def dtype(self) -> Any:
@@ -84,6 +88,12 @@ class _Coded(PackedColumn):
         """Tell it of a column that is packed alike, by codes: nothing is unpacked."""
         return type(other) is type(self) and other.dtype == self.kind and self._equals(other.take(rows))
 
+    def unpack(self, name: str) -> pd.Series:
+        return self._cells_of(self.codes).rename(name)
+
+    def cells(self, start: int, stop: int) -> pd.Series:
+        return self._cells_of(load_array(self.kept, start, stop))
+
     def numbered_cells(self) -> tuple[Codes, pd.Series] | None:
         codes = self.codes
         if not len(codes) or (many := int(codes.max()) + 1) > len(codes):
@@ -122,9 +132,6 @@ class _Texts(_Coded):
         places = pc.index_in(other.values, value_set=self.values).fill_null(-1).to_numpy()
         return np.array_equal(places.take(other.codes), self.codes)
 
-    def unpack(self, name: str) -> pd.Series:
-        return self._cells_of(self.codes).rename(name)
-
     def _cells_of(self, codes: Codes) -> pd.Series:
         cells: ExtensionArray = pd.array(self.values.take(pa.array(codes)), dtype=self.kind)
         return pd.Series(cells, copy=False)
@@ -147,9 +154,6 @@ class _Numbers(_Coded):
 
     def _equals(self, other: _Numbers) -> bool:
         return np.array_equal(other.bits.take(other.codes), self.bits.take(self.codes))
-
-    def unpack(self, name: str) -> pd.Series:
-        return self._cells_of(self.codes).rename(name)
 
     def _cells_of(self, codes: Codes) -> pd.Series:
         return pd.Series(self.bits.take(codes).view(self.kind), copy=False)
@@ -175,9 +179,6 @@ class _Counts(_Coded):
 
     def _equals(self, other: _Counts) -> bool:
         return np.array_equal(other.codes + np.int64(other.least), self.codes + np.int64(self.least))
-
-    def unpack(self, name: str) -> pd.Series:
-        return self._cells_of(self.codes).rename(name)
 
     def _cells_of(self, codes: Codes) -> pd.Series:
         numbers = codes.astype(self.kind)

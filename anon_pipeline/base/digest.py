@@ -77,25 +77,25 @@ def _moments(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
 
 def _update(sha: hashlib._Hash, name: str, kind: str, array: pa.Array) -> None:
     sha.update(f"\x00{len(name)}:{name}\x00{kind}\x00".encode(errors="surrogatepass"))
-    sha.update(np.packbits(array.is_valid().to_numpy(zero_copy_only=False)).tobytes())
+    sha.update(np.packbits(array.is_valid().to_numpy(zero_copy_only=False)).data)
     if pa.types.is_large_string(array.type):
         filled = array.fill_null("")
-        sha.update(pc.binary_length(filled).to_numpy(zero_copy_only=False).astype(np.int64).tobytes())
+        sha.update(pc.binary_length(filled).to_numpy(zero_copy_only=False).astype(np.int64, copy=False).data)
         sha.update(_text_bytes(filled))
         return
     if pa.types.is_temporal(array.type):
         array = array.cast(pa.int64())
     filled = array.fill_null(False if pa.types.is_boolean(array.type) else 0)
-    sha.update(np.ascontiguousarray(filled.to_numpy(zero_copy_only=False)).tobytes())
+    sha.update(np.ascontiguousarray(filled.to_numpy(zero_copy_only=False)).data)
 
 
-def _text_bytes(array: pa.LargeStringArray) -> bytes:
-    """Return the texts' UTF-8 bytes end to end."""
+def _text_bytes(array: pa.LargeStringArray) -> memoryview:
+    """Return the texts' UTF-8 bytes end to end; they are not copied."""
     buffer = array.buffers()[2]
     if buffer is None or not len(array):
-        return b""
+        return memoryview(b"")
     offsets = np.frombuffer(array.buffers()[1], dtype=np.int64)[array.offset : array.offset + len(array) + 1]
-    return bytes(buffer.to_pybytes()[offsets[0] : offsets[-1]])
+    return memoryview(buffer)[offsets[0] : offsets[-1]]
 
 
 def digest_file(path: Path) -> str:

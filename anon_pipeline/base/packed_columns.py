@@ -35,6 +35,9 @@ class _Held(PackedColumn):
     def unpack(self, name: str) -> pd.Series:
         return self.series.copy(deep=False).rename(name)
 
+    def cells(self, start: int, stop: int) -> pd.Series:
+        return self.series.iloc[start:stop]
+
     def take(self, rows: NDArray[np.int64]) -> PackedColumn:
         if self.series.dtype != object:
             return _hold(pd.Series(self.series.array.take(rows), dtype=self.series.dtype, copy=False))
@@ -61,6 +64,11 @@ class _Filed(PackedColumn):
             return pd.Series(held.view(self.kind), name=name, copy=False)
         texts = pa.ipc.open_stream(pa.py_buffer(held)).read_all().column(0)
         return pd.Series(pd.array(texts, dtype=self.kind), name=name, copy=False)
+
+    def cells(self, start: int, stop: int) -> pd.Series:
+        if isinstance(self.kind, np.dtype):
+            return pd.Series(self.kept.load(start, stop).view(self.kind), copy=False)
+        return self.unpack("").iloc[start:stop]
 
     def take(self, rows: NDArray[np.int64]) -> PackedColumn:
         return _hold(pd.Series(self.unpack("").array.take(rows), dtype=self.kind, copy=False))

@@ -12,7 +12,6 @@ from typing import Any, overload
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from anon_pipeline.base.packed_columns import PackedColumn, pack_column
@@ -191,41 +190,18 @@ def with_columns(table: Table, columns: Iterable[tuple[str, Any]]) -> Table:
     return after
 
 
-def arrow_table(table: Table) -> pa.Table:
-    """Return a table as Arrow has it, without an index; the types of pandas are in its metadata."""
-    if not isinstance(table, PackedTable):
-        return pa.Table.from_pandas(table, preserve_index=False)
-    columns = [
-        pa.Table.from_pandas(unpack_table(table[[name]]), preserve_index=False).column(0)
-        for name in table.columns
-    ]
-    noted = pa.Table.from_pandas(unpack_table(table.take_rows(np.empty(0, np.int64))), preserve_index=False)
-    return pa.table(columns, names=[*table.columns], metadata=noted.schema.metadata)
+def with_column_of(table: Table, other: Table, name: str) -> Table:
+    """Return a table with a column of another one of as many records behind its own; packed ones share it.
 
-
-def arrow_schema(table: Table) -> pa.Schema:
-    """Return the names and types of a table's columns as Arrow has them."""
-    if isinstance(table, PackedTable):
-        return arrow_table(table).schema
-    return pa.Schema.from_pandas(table, preserve_index=False)
-
-
-def table_from_arrow(table: pa.Table, *, with_metadata: bool = False) -> Table:
-    """Return a table of Arrow as pandas has it; a large one is packed.
-
-    Args:
-        with_metadata: whether the columns get the types that pandas noted in the table.
+    Raises:
+        ValueError: the other table has another number of records.
     """
-
-    def as_pandas(part: pa.Table) -> pd.DataFrame:
-        """Return a part of the table as pandas has it."""
-        frame: pd.DataFrame = part.to_pandas(ignore_metadata=not with_metadata, integer_object_nulls=True)
-        return frame
-
-    if not is_large(table.num_rows) or len({*table.column_names}) < table.num_columns:
-        return as_pandas(table)
-    columns = ((name, as_pandas(table.select([name]))[name]) for name in table.column_names)
-    return table_of(columns, table.num_rows)
+    if len(table) != len(other):
+        raise ValueError("a column must have as many records as its table")
+    if isinstance(table, PackedTable) and isinstance(other, PackedTable):
+        packed = {**{own: table.packed_column(own) for own in table.columns}, name: other.packed_column(name)}
+        return PackedTable(packed, len(table))
+    return with_columns(table, [(name, other[name].to_numpy())])
 
 
 def column_type(table: Table, name: str) -> Any:

@@ -49,7 +49,7 @@ class ScratchArray:
         room = np.empty(_PART + _TAG, np.uint8)
         try:
             self._file: BinaryIO = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 - until it is let go
-            for at, part in enumerate(_parts(len(plain))):
+            for at, part in enumerate(_parts(0, len(plain))):
                 encryptor = Cipher(self._key, modes.GCM(_nonce(at))).encryptor()
                 size = encryptor.update_into(plain[part].data, room.data)
                 encryptor.finalize()
@@ -71,27 +71,31 @@ class ScratchArray:
         """The type of the array's numbers."""
         return self._dtype
 
-    def load(self) -> NDArray[Any]:
-        """Return the array, in memory; nobody else has it.
+    def load(self, start: int = 0, stop: int | None = None) -> NDArray[Any]:
+        """Return the array's numbers at the places start … stop−1, in memory; nobody else has them.
 
         Raises:
             InputError: the file cannot be read, or is not as it was written.
         """
-        plain = np.empty(self._length * self._dtype.itemsize + _TAG, np.uint8)  # room for a last block
-        size = len(plain) - _TAG
-        room = np.empty(min(_PART, size), np.uint8)
+        width, whole = self._dtype.itemsize, self._length * self._dtype.itemsize
+        begin, end = start * width, whole if stop is None else min(stop * width, whole)
+        first = begin // _PART * _PART
+        last = min(-(-end // _PART) * _PART, whole)
+        plain = np.empty(max(last - first, 0) + _TAG, np.uint8)  # room for a last block
+        room = np.empty(min(_PART, len(plain)), np.uint8)
         try:
-            for at, part in enumerate(_parts(size)):
+            for part in _parts(first, last):
                 sealed = room[: part.stop - part.start]
                 _read(self._file, sealed, part.start)
+                at = part.start // _PART
                 decryptor = Cipher(self._key, modes.GCM(_nonce(at), self._tags[at])).decryptor()
-                decryptor.update_into(sealed.data, plain[part.start :].data)
+                decryptor.update_into(sealed.data, plain[part.start - first :].data)
                 decryptor.finalize()
         except (OSError, InvalidTag) as error:
             raise InputError(
                 f"{SCRATCH}: its files must stay as they were written: {error_words(error)}"
             ) from None
-        return plain[:size].view(self._dtype)
+        return plain[begin - first : max(end - first, begin - first)].view(self._dtype)
 
 
 def keep_array(array: NDArray[Any]) -> NDArray[Any] | ScratchArray:
@@ -102,9 +106,9 @@ def keep_array(array: NDArray[Any]) -> NDArray[Any] | ScratchArray:
     return ScratchArray(array, Path(folder))
 
 
-def load_array(kept: NDArray[Any] | ScratchArray) -> NDArray[Any]:
-    """Return an array that `keep_array` has kept; nothing may be written to it."""
-    return kept.load() if isinstance(kept, ScratchArray) else kept
+def load_array(kept: NDArray[Any] | ScratchArray, start: int = 0, stop: int | None = None) -> NDArray[Any]:
+    """Return places start … stop−1 of an array that `keep_array` has kept; nothing may be written to it."""
+    return kept.load(start, stop) if isinstance(kept, ScratchArray) else kept[start:stop]
 
 
 def refuse_unfit_scratch() -> None:
@@ -123,10 +127,10 @@ def _nonce(at: int) -> bytes:
     return at.to_bytes(_NONCE, "big")
 
 
-def _parts(size: int) -> Iterator[slice]:
-    """Yield the parts that so many bytes are encrypted in."""
-    for start in range(0, size, _PART):
-        yield slice(start, min(start + _PART, size))
+def _parts(first: int, last: int) -> Iterator[slice]:
+    """Yield the parts that the bytes first … last−1 are encrypted in; ``first`` begins one."""
+    for start in range(first, last, _PART):
+        yield slice(start, min(start + _PART, last))
 
 
 def _write(file: BinaryIO, data: NDArray[np.uint8]) -> None:

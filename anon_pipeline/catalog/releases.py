@@ -19,10 +19,12 @@ class ReleaseFormat:
 
     name: in the policy and in manifests; the file's name ends in it.
     words: for people.
-    writes: place of the function that writes an Arrow table to a buffer.
+    writes: place of the function that writes the pieces of a table, at least one, to a buffer.
     reads: place of the function from the file's bytes, and types of columns or None, to an Arrow table.
     loads: place of the function that reads a released file within limits, as texts where it is not typed.
     schema: place of the function from the file's bytes to its Arrow schema; None: it does not say the types.
+    reads_columns: place of the function from the bytes of all files to names and columns of Arrow, one after
+        the other; None: a file is read as a whole.
     runs_formulas: whether a spreadsheet opens it and runs texts that look like formulas.
     """
 
@@ -32,6 +34,7 @@ class ReleaseFormat:
     reads: str
     loads: str
     schema: str | None = None
+    reads_columns: str | None = None
     runs_formulas: bool = False
 
     @property
@@ -64,6 +67,7 @@ _PARQUET = ReleaseFormat(
     f"{_FORMATS}:parquet_table",
     f"{_FORMATS}:load_parquet",
     schema=f"{_FORMATS}:parquet_schema",
+    reads_columns=f"{_FORMATS}:parquet_columns",
 )
 _CSV = ReleaseFormat(
     "csv", "CSV", f"{_FORMATS}:write_csv", f"{_FORMATS}:csv_table", f"{_FORMATS}:load_csv", runs_formulas=True

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
@@ -13,15 +14,15 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
-from anon_pipeline.base.errors import InputError
-from anon_pipeline.base.packed_tables import (
-    Table,
+from anon_pipeline.base.arrow_tables import (
+    arrow_pieces,
     arrow_schema,
     arrow_table,
-    pack_large,
     table_from_arrow,
-    unpack_table,
+    table_from_columns,
 )
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.packed_tables import Table, pack_large, unpack_table
 from anon_pipeline.base.size_bounds import Held
 from anon_pipeline.base.values import to_finite_numbers, to_whole_numbers
 from anon_pipeline.catalog.entry_code import import_entry
@@ -29,7 +30,7 @@ from anon_pipeline.catalog.releases import DEFAULT_RELEASE_FORMAT, RELEASE_FORMA
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.formulas import count_formulas, neutralize, restore
-from anon_pipeline.publish.parts import cut_table
+from anon_pipeline.publish.parts import cut_records
 from anon_pipeline.sources.files import read_csv
 from anon_pipeline.sources.parquet import read_parquet
 
@@ -49,31 +50,39 @@ def to_files(
 
     Args:
         form: name of a format, see `catalog.releases`.
-        records_per_file: see `parts.cut_table`; the columns have the same types in all files.
+        records_per_file: see `parts.cut_records`; the columns have the same types in all files.
         formulas: of what a spreadsheet opens: whether texts that a spreadsheet would run are made harmless.
     """
-    table = arrow_table(frame).replace_schema_metadata(None)
-    one = RELEASE_FORMATS[form]
+    one, cut = RELEASE_FORMATS[form], cut_records(len(frame), records_per_file)
     if one.runs_formulas and formulas == "neutralize":
-        table = neutralize(table)
-    return [_to_file(part, one) for part in cut_table(table, records_per_file)]
+        table = neutralize(arrow_table(frame).replace_schema_metadata(None))
+        return [_to_file([table.slice(start, stop - start)], one) for start, stop in cut]
+    return [_to_file(arrow_pieces(frame, start, stop), one) for start, stop in cut]
 
 
-def _to_file(table: pa.Table, form: ReleaseFormat) -> bytes:
-    """Write a table to the bytes of a file."""
+def _to_file(pieces: Iterable[pa.Table], form: ReleaseFormat) -> bytes:
+    """Write the pieces of a table to the bytes of a file."""
     buffer = io.BytesIO()
-    import_entry(form.writes)(table, buffer)
+    import_entry(form.writes)(pieces, buffer)
     return buffer.getvalue()
 
 
-def write_parquet(table: pa.Table, buffer: io.BytesIO) -> None:
+def write_parquet(pieces: Iterable[pa.Table], buffer: io.BytesIO) -> None:
     """Write Parquet (zstd)."""
-    pq.write_table(table, buffer, compression="zstd")
+    rest = iter(pieces)
+    first = next(rest)
+    with pq.ParquetWriter(buffer, first.schema, compression="zstd") as writer:
+        for piece in chain([first], rest):
+            writer.write_table(piece)
 
 
-def write_csv(table: pa.Table, buffer: io.BytesIO) -> None:
+def write_csv(pieces: Iterable[pa.Table], buffer: io.BytesIO) -> None:
     """Write CSV: UTF-8, header, texts quoted, missing values empty and not quoted."""
-    pa_csv.write_csv(table, buffer)
+    rest = iter(pieces)
+    first = next(rest)
+    with pa_csv.CSVWriter(buffer, first.schema) as writer:
+        for piece in chain([first], rest):
+            writer.write_table(piece)
 
 
 def from_bytes(
@@ -111,6 +120,8 @@ def read_back(
 ) -> Table:
     """Do as `from_files` does; a large table is packed."""
     one = RELEASE_FORMATS[form]
+    if one.reads_columns is not None:
+        return table_from_columns(import_entry(one.reads_columns)(files))
     types = None if one.typed or like is None else dict(_types(like, formulas))
     table = pa.concat_tables([import_entry(one.reads)(data, types) for data in files])
     if one.runs_formulas and formulas == "neutralize":
@@ -121,6 +132,14 @@ def read_back(
 def parquet_table(data: bytes, types: Mapping[str, pa.DataType] | None) -> pa.Table:
     """Read Parquet, which says its columns' types."""
     return pq.read_table(io.BytesIO(data))
+
+
+def parquet_columns(files: Sequence[bytes]) -> Iterator[tuple[str, pa.ChunkedArray]]:
+    """Yield the columns of Parquet files that have the same ones, each joined, with its name."""
+    opened = [pq.ParquetFile(io.BytesIO(data)) for data in files]
+    for name in opened[0].schema_arrow.names:
+        found = [file.read(columns=[name]) for file in opened]  # and others, whose path begins so
+        yield name, pa.concat_tables([table.select([name]) for table in found]).column(0)
 
 
 def csv_table(data: bytes, types: Mapping[str, pa.DataType] | None) -> pa.Table:

@@ -9,7 +9,7 @@ from pathlib import Path
 from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.errors import ANOTHER_DRAW, GateRefused, PublishError
 from anon_pipeline.base.freed_memory import return_freed_memory
-from anon_pipeline.base.packed_tables import Table
+from anon_pipeline.base.packed_tables import Table, with_column_of
 from anon_pipeline.catalog.releases import RELEASE_FORMATS
 from anon_pipeline.encode.codes import RECORD
 from anon_pipeline.gate import GateReport, evaluate
@@ -68,7 +68,8 @@ def judge(  # noqa: PLR0913 - what is judged, by what, and where it belongs
     back = read_back(written, file_format, like=table, formulas=formulas)
     if digest_frame(back) != digest_frame(table):
         raise PublishError(f"the {file_format} data does not read back as it was written")
-    with_ids = back.assign(**{RECORD: released.frame[RECORD].to_numpy()})
+    return_freed_memory(len(back))  # what writing and reading needed is gone
+    with_ids = with_column_of(back, released.frame, RECORD)
     report = evaluate(
         with_ids,
         policy,

@@ -38,25 +38,25 @@ def most_files(columns: Sequence[str]) -> int:
     return min(MOST_FILES, MANIFEST_BYTES // 2 // (types + _ITEM))
 
 
-def cut_table(table: pa.Table, records_per_file: int | None) -> Iterator[pa.Table]:
-    """Yield the parts of a table, in its order: all of as many records, but for the last one.
+def cut_records(total: int, records_per_file: int | None) -> Iterator[tuple[int, int]]:
+    """Yield where each part of a table begins and ends: all have as many records, but for the last one.
 
     Args:
+        total: records of the table.
         records_per_file: of each part, ≥ 1; None: one part. An empty table is one part, too.
     """
-    step = records_per_file or max(len(table), 1)
-    for start in range(0, max(len(table), 1), step):
-        yield table.slice(start, step)
+    step = records_per_file or max(total, 1)
+    for start in range(0, max(total, 1), step):
+        yield start, min(start + step, total)
 
 
 def expected_records(total: int, records_per_file: int | None) -> list[int]:
     """Return how many records each file of a release of so many records has."""
-    step = records_per_file or max(total, 1)
-    return [min(step, total - start) for start in range(0, max(total, 1), step)]
+    return [stop - start for start, stop in cut_records(total, records_per_file)]
 
 
 def has_expected_records(records: Sequence[int], records_per_file: int | None) -> bool:
-    """Tell whether files have as many records each as `cut_table` gives them; the numbers may be forged."""
+    """Tell whether files have as many records each as `cut_records` gives them; the numbers may be forged."""
     total = sum(records)
     step = records_per_file or max(total, 1)
     if len(records) != max(-(-total // step), 1):
@@ -104,7 +104,7 @@ def _joined_tables(
     if any(not table.schema.equals(tables[0].schema) for table in tables):
         raise InputError(f"{files[0].name}: all data files must have the same columns and types")
     buffer = io.BytesIO()
-    import_entry(form.writes)(pa.concat_tables(tables).unify_dictionaries(), buffer)
+    import_entry(form.writes)([pa.concat_tables(tables).unify_dictionaries()], buffer)
     return buffer.getvalue()
 
 

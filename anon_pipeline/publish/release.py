@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from anon_pipeline.base.canonical import canonical_form
 from anon_pipeline.base.errors import GateRefused
-from anon_pipeline.base.packed_tables import Table
+from anon_pipeline.base.packed_tables import Table, with_column_of
 from anon_pipeline.base.threads import side_by_side
 from anon_pipeline.encode.codes import RECORD
 from anon_pipeline.gate import GateReport
@@ -237,7 +237,7 @@ def _prepare(booked: Booking, policy: Policy, facts: Facts, *, release_id: str |
 
 def _remember(task: _Task, judged: Judged, memory: Memory) -> Memory:
     """Return the memory with this release."""
-    table = judged.frame.assign(**{RECORD: task.released.frame[RECORD].to_numpy()})
+    table = with_column_of(judged.frame, task.released.frame, RECORD)
     past = Past(judged.report.data_digest, task.partition, task.release_id)
     return remember(memory, task.policy, table, task.originals, past=past)
 

@@ -14,8 +14,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from anon_pipeline.base.arrow_tables import arrow_table, table_from_arrow
 from anon_pipeline.base.errors import InputError, error_words, may_pass
-from anon_pipeline.base.packed_tables import arrow_table, table_from_arrow
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.stages.facts.check import checked_facts
 from anon_pipeline.stages.lineage import Where, broken_table, from_json, to_json

@@ -8,18 +8,16 @@ import pyarrow as pa
 import pytest
 
 from anon_pipeline.base import packed_tables
+from anon_pipeline.base.arrow_tables import arrow_schema, arrow_table, table_from_arrow
 from anon_pipeline.base.packed_columns import pack_column
 from anon_pipeline.base.packed_tables import (
     PACKED_FROM,
     PackedTable,
     Table,
-    arrow_schema,
-    arrow_table,
     column_type,
     insert_column,
     is_large,
     pack_large,
-    table_from_arrow,
     table_of,
     unpack_table,
     value_numbers,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,11 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anon_pipeline.base.arrow_tables import arrow_table
 from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.packed_tables import PackedTable, pack_large
 from anon_pipeline.catalog.releases import RELEASE_FORMATS
 from anon_pipeline.policy import Policy
-from anon_pipeline.publish.file_formats import from_bytes, read_release, to_bytes
+from anon_pipeline.publish.file_formats import from_bytes, read_back, read_release, to_bytes, to_files
 
 FORMATS = [*RELEASE_FORMATS]
 
@@ -75,3 +78,22 @@ def test_what_is_no_release_is_refused_without_its_content(
     with pytest.raises(InputError) as raised:
         read_release(tmp_path / name, small_policy())
     assert "CANARY" not in str(raised.value)
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+@pytest.mark.parametrize("records_per_file", [None, 2**20 - 1])
+def test_a_packed_table_is_the_same_bytes(form: str, records_per_file: int | None) -> None:
+    records = 2**20 + 2**18  # more than one row group of Parquet
+    numbers = np.arange(records)
+    frame = pd.DataFrame({"a.b": numbers % 300, "a": pd.Series(numbers % 9, dtype="str"), "c": numbers / 7})
+    packed = pack_large(frame)
+    assert isinstance(packed, PackedTable)
+    written = to_files(packed, form, records_per_file=records_per_file)
+    assert written == to_files(frame, form, records_per_file=records_per_file)
+    whole = arrow_table(frame).replace_schema_metadata(None)
+    if records_per_file is None and form == "parquet":
+        pq.write_table(whole, buffer := io.BytesIO(), compression="zstd")
+        assert written == [buffer.getvalue()]  # as Arrow writes it in one piece
+    back = read_back(written, form, like=packed)
+    assert isinstance(back, PackedTable)
+    pd.testing.assert_frame_equal(back.unpack(), frame)
