@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from anon_pipeline.base.classes import pack_columns
 from anon_pipeline.base.digest import digest_column
 from anon_pipeline.base.order import sorted_places
-from anon_pipeline.base.packed_tables import Table
+from anon_pipeline.base.packed_tables import Table, numbered_cells
 from anon_pipeline.base.values import to_arrow
 
 _SAME = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_large_string)
@@ -49,20 +50,33 @@ def canonical_form(frame: Table) -> Canonical:
     """
     sha = hashlib.sha256(str(len(frame)).encode())
     codes = []
-    for name, column in frame.items():
-        ranks, distinct = _rank_values(column)
+    for name in frame.columns:
+        ranks, distinct = _rank_column(frame, name)
         codes.append(ranks)
         sha.update(digest_column(str(name), distinct).encode())
     order = np.arange(len(frame)) if not codes or not len(frame) else sorted_places(*pack_columns(codes))
     for ranks in codes:
-        sha.update(ranks[order].astype("<i8").tobytes())
+        sha.update(ranks[order].astype("<i8").data)
     places = np.empty(len(order), np.int64)
     places[order] = np.arange(len(order))
     return Canonical(places, sha.hexdigest())
 
 
-def _rank_values(column: pd.Series) -> tuple[NDArray[np.int64], pa.Array | pa.ChunkedArray]:
-    """Return the rank of each value among the distinct ones, from 1 on, 0 where it is missing; and these."""
+def _rank_column(frame: Table, name: str) -> tuple[NDArray[Any], pa.Array | pa.ChunkedArray]:
+    """Do as `_rank_values` does with a column of a table, and do not unpack it if it is packed."""
+    packed = numbered_cells(frame, name)
+    if packed is None:
+        return _rank_values(frame[name])
+    numbers, cells = packed
+    ranks, distinct = _rank_values(cells.rename(name))
+    return ranks[numbers], distinct
+
+
+def _rank_values(column: pd.Series) -> tuple[NDArray[Any], pa.Array | pa.ChunkedArray]:
+    """Return the rank of each value among the distinct ones, from 1 on, 0 where it is missing; and these.
+
+    Ranks are in as few bytes as they need.
+    """
     values = to_arrow(column)
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
@@ -73,7 +87,7 @@ def _rank_values(column: pd.Series) -> tuple[NDArray[np.int64], pa.Array | pa.Ch
     encoded = pa.chunked_array([values] if isinstance(values, pa.Array) else values).dictionary_encode()
     found = encoded.combine_chunks() if encoded.num_chunks != 1 else encoded.chunk(0)
     order = pc.sort_indices(found.dictionary).to_numpy()
-    ranks = np.empty(len(order) + 1, np.int64)
+    ranks = np.empty(len(order) + 1, np.min_scalar_type(len(order)))
     ranks[order], ranks[-1] = np.arange(1, len(order) + 1), 0
     places = found.indices.fill_null(len(order)).to_numpy(zero_copy_only=False)
     distinct = found.dictionary.take(pa.array(order))
