@@ -17,32 +17,33 @@ BLOCK = 2**18
 _SIGNED = (np.int8, np.int16, np.int32, np.int64)
 
 
-def slices_of(records: int, *, most: int = BLOCK) -> Iterator[slice]:
-    """Yield slices that cover 0 … records−1, in order, none with more than so many.
+def slices_of(records: int, *, most: int | None = None) -> Iterator[slice]:
+    """Yield slices that cover 0 … records−1, in order, none with more than so many; by default `BLOCK`.
 
     >>> [(part.start, part.stop) for part in slices_of(5, most=2)]
     [(0, 2), (2, 4), (4, 5)]
     """
-    for begin in range(0, records, most):
-        yield slice(begin, min(begin + most, records))
+    many = BLOCK if most is None else most
+    for begin in range(0, records, many):
+        yield slice(begin, min(begin + many, records))
 
 
-def class_blocks(starts: NDArray[np.integer], *, most: int = BLOCK) -> Iterator[slice]:
+def class_blocks(starts: NDArray[np.integer], *, most: int | None = None) -> Iterator[slice]:
     """Yield runs of consecutive classes, in order, with at most so many records; a larger class is alone.
 
     Args:
         starts: (m + 1,) where each class begins in records that are sorted by class, see
             `EquivalenceClasses.members`.
-        most: records of a block, ≥ 1.
+        most: records of a block, ≥ 1; by default `BLOCK`.
     Yields:
         Slices of the classes 0 … m−1; the records of one are ``starts[run.start] … starts[run.stop]``.
 
     >>> [(run.start, run.stop) for run in class_blocks(np.array([0, 2, 3, 9, 10]), most=4)]
     [(0, 2), (2, 3), (3, 4)]
     """
-    first, classes = 0, len(starts) - 1
+    first, classes, many = 0, len(starts) - 1, BLOCK if most is None else most
     while first < classes:
-        end = int(np.searchsorted(starts, starts[first] + most, side="right")) - 1
+        end = int(np.searchsorted(starts, int(starts[first]) + many, side="right")) - 1
         last = min(max(end, first + 1), classes)
         yield slice(first, last)
         first = last
@@ -57,3 +58,21 @@ def narrow_integers(numbers: NDArray[np.integer]) -> NDArray[np.signedinteger]:
     least, most = (int(numbers.min()), int(numbers.max())) if numbers.size else (0, 0)
     kind = next(kind for kind in _SIGNED if np.iinfo(kind).min <= least and most <= np.iinfo(kind).max)
     return numbers.astype(kind, copy=False)
+
+
+def narrow_numbers(numbers: NDArray[np.number]) -> NDArray[np.number]:
+    """Return numbers as `narrow_integers` does if all are whole, of at most 4 bytes; else as they are.
+
+    >>> narrow_numbers(np.array([3.0, -200.0])).dtype, narrow_numbers(np.array([0.5, np.nan])).dtype
+    (dtype('int16'), dtype('float64'))
+    """
+    if numbers.dtype.kind != "f":
+        return narrow_integers(numbers.astype(np.int64, copy=False))
+    whole = np.empty(numbers.shape, np.int32)
+    for part in slices_of(len(numbers)):
+        if not (np.abs(numbers[part]) < np.iinfo(np.int32).max).all():
+            return numbers
+        whole[part] = numbers[part]
+        if not (whole[part] == numbers[part]).all():
+            return numbers
+    return narrow_integers(whole)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_pipeline.base.blocks import class_blocks, narrow_integers, slices_of
+from anon_pipeline.base.blocks import class_blocks, narrow_integers, narrow_numbers, slices_of
 
 SIZES = st.lists(st.integers(1, 12), max_size=30)
 MOST = st.integers(1, 15)
@@ -27,7 +29,7 @@ def test_runs_of_classes_cover_all_classes_in_order(sizes: list[int], most: int)
     assert [number for run in runs for number in range(run.start, run.stop)] == list(range(len(sizes)))
     for run in runs:
         assert run.stop == run.start + 1 or int(starts[run.stop] - starts[run.start]) <= most
-    for run, after in zip(runs, runs[1:], strict=False):
+    for run, after in itertools.pairwise(runs):
         assert int(starts[after.start + 1] - starts[run.start]) > most, "the next class did not fit"
 
 
@@ -58,3 +60,13 @@ def test_narrow_integers_are_the_same_integers(numbers: list[int]) -> None:
 def test_narrow_integers_have_few_bytes(number: int, size: int) -> None:
     assert narrow_integers(np.array([0, number], np.int64)).itemsize == size
     assert narrow_integers(np.empty((0, 2), np.int64)).shape == (0, 2)
+
+
+@pytest.mark.parametrize("other", [0.5, np.nan, np.inf, 2.0**31, -(2.0**40)])
+def test_numbers_stay_as_they_are_unless_all_are_whole_and_fit(other: float) -> None:
+    numbers = np.array([1.0, other])
+    assert narrow_numbers(numbers) is numbers
+    narrow = narrow_numbers(np.array([[1.0, -300.0]]))
+    assert narrow.tolist() == [[1, -300]]
+    assert narrow.dtype == np.int16
+    assert narrow_numbers(np.array([5, 6])).dtype == np.int8
