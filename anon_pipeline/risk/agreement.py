@@ -7,14 +7,15 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.order import count_values
+from anon_pipeline.base.blocks import narrow_integers
+from anon_pipeline.base.order import count_values, ranks_of
 
 ALIKE = 0.5
 """Mean agreement beyond chance (Cohen's kappa) above which records of one value look like one person's."""
 
 _OFTEN = 4  # records of a value on average, below which those that occur once are looked for
 
-Integers = NDArray[np.int64]
+Integers = NDArray[np.integer]
 
 
 def beyond_chance(counts: Integers, codes: Integers, groups: Integers) -> float | None:
@@ -35,8 +36,13 @@ def beyond_chance(counts: Integers, codes: Integers, groups: Integers) -> float 
     if _OFTEN * width > n:  # a value that occurs once agrees with no other record
         again = counts[codes] > 1
         codes, groups = codes[again], groups[again]
-    cells, same = count_values(groups * width + codes, len(sizes) * width)
-    pairs = np.bincount(cells // width, weights=same * (same - 1), minlength=len(sizes))
+    keys = groups.astype(np.int64)
+    keys *= width
+    keys += codes
+    cells, same = count_values(keys, len(sizes) * width)
+    del keys
+    cells //= width
+    pairs = np.bincount(cells, weights=same * (same - 1), minlength=len(sizes))
     agree = float((pairs / (sizes * (sizes - 1))).mean())
     return (agree - chance) / (1 - chance)
 
@@ -47,11 +53,11 @@ def repeated_groups(values: Integers) -> tuple[Integers, Integers]:
     Args:
         values: (n,) a value's number, −1 where it is missing.
     Returns:
-        (r,) positions, and (r,) groups 0 … g−1, each of two records or more.
+        (r,) positions, and (r,) groups 0 … g−1, each of two records or more; in few bytes.
     """
     repeated = np.append(np.bincount(values[values >= 0]) > 1, False)
-    inside = np.flatnonzero(repeated[values])
-    return inside, (np.cumsum(repeated) - 1)[values[inside]]
+    inside = narrow_integers(np.flatnonzero(repeated[values]))
+    return inside, ranks_of(repeated)[values[inside]]
 
 
 def found_agreements(values: Integers, columns: Iterable[Integers]) -> list[float]:
