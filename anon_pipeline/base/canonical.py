@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from anon_pipeline.base.blocks import narrow_integers, slices_of
 from anon_pipeline.base.classes import pack_columns
 from anon_pipeline.base.digest import digest_column
 from anon_pipeline.base.order import sorted_places
@@ -55,14 +56,18 @@ def canonical_form(frame: Table) -> Canonical:
         sha.update(digest_column(str(name), distinct).encode())
     order = np.arange(len(frame)) if not codes or not len(frame) else sorted_places(*pack_columns(codes))
     for ranks in codes:
-        sha.update(ranks[order].astype("<i8").tobytes())
+        for part in slices_of(len(order)):
+            sha.update(ranks[order[part]].astype("<i8").tobytes())
     places = np.empty(len(order), np.int64)
     places[order] = np.arange(len(order))
     return Canonical(places, sha.hexdigest())
 
 
-def _rank_values(column: pd.Series) -> tuple[NDArray[np.int64], pa.Array | pa.ChunkedArray]:
-    """Return the rank of each value among the distinct ones, from 1 on, 0 where it is missing; and these."""
+def _rank_values(column: pd.Series) -> tuple[NDArray[np.signedinteger], pa.Array | pa.ChunkedArray]:
+    """Return the rank of each value among the distinct ones, from 1 on, 0 where it is missing; and these.
+
+    Ranks are in few bytes.
+    """
     values = to_arrow(column)
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
@@ -79,4 +84,4 @@ def _rank_values(column: pd.Series) -> tuple[NDArray[np.int64], pa.Array | pa.Ch
     distinct = found.dictionary.take(pa.array(order))
     if not any(same(distinct.type) for same in _SAME):
         distinct = to_arrow(distinct.to_pandas())
-    return ranks[places], distinct
+    return narrow_integers(ranks)[places], distinct

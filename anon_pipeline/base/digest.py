@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anon_pipeline.base.blocks import slices_of
 from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.base.size_bounds import file_size
 from anon_pipeline.base.values import to_arrow
@@ -80,22 +81,26 @@ def _update(sha: hashlib._Hash, name: str, kind: str, array: pa.Array) -> None:
     sha.update(np.packbits(array.is_valid().to_numpy(zero_copy_only=False)).tobytes())
     if pa.types.is_large_string(array.type):
         filled = array.fill_null("")
-        sha.update(pc.binary_length(filled).to_numpy(zero_copy_only=False).astype(np.int64).tobytes())
+        for part in slices_of(len(filled)):
+            lengths = pc.binary_length(filled.slice(part.start, part.stop - part.start))
+            sha.update(lengths.to_numpy(zero_copy_only=False).astype(np.int64).tobytes())
         sha.update(_text_bytes(filled))
         return
     if pa.types.is_temporal(array.type):
         array = array.cast(pa.int64())
     filled = array.fill_null(False if pa.types.is_boolean(array.type) else 0)
-    sha.update(np.ascontiguousarray(filled.to_numpy(zero_copy_only=False)).tobytes())
+    cells = np.ascontiguousarray(filled.to_numpy(zero_copy_only=False))
+    for part in slices_of(len(cells)):
+        sha.update(cells[part].tobytes())
 
 
-def _text_bytes(array: pa.LargeStringArray) -> bytes:
+def _text_bytes(array: pa.LargeStringArray) -> bytes | memoryview:
     """Return the texts' UTF-8 bytes end to end."""
     buffer = array.buffers()[2]
     if buffer is None or not len(array):
         return b""
     offsets = np.frombuffer(array.buffers()[1], dtype=np.int64)[array.offset : array.offset + len(array) + 1]
-    return bytes(buffer.to_pybytes()[offsets[0] : offsets[-1]])
+    return memoryview(buffer)[offsets[0] : offsets[-1]]
 
 
 def digest_file(path: Path) -> str:
