@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from anon_pipeline.base.blocks import narrow_integers, slices_of
 from anon_pipeline.base.classes import pack_columns
 from anon_pipeline.base.digest import digest_column
 from anon_pipeline.base.order import sorted_places
@@ -56,7 +57,8 @@ def canonical_form(frame: Table) -> Canonical:
         sha.update(digest_column(str(name), distinct).encode())
     order = np.arange(len(frame)) if not codes or not len(frame) else sorted_places(*pack_columns(codes))
     for ranks in codes:
-        sha.update(ranks[order].astype("<i8").data)
+        for part in slices_of(len(order)):
+            sha.update(ranks[order[part]].astype("<i8").data)
     places = np.empty(len(order), np.int64)
     places[order] = np.arange(len(order))
     return Canonical(places, sha.hexdigest())
@@ -93,4 +95,4 @@ def _rank_values(column: pd.Series) -> tuple[NDArray[Any], pa.Array | pa.Chunked
     distinct = found.dictionary.take(pa.array(order))
     if not any(same(distinct.type) for same in _SAME):
         distinct = to_arrow(distinct.to_pandas())
-    return ranks[places], distinct
+    return narrow_integers(ranks)[places], distinct

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.order import rank_values, sort_keys, sorted_places
+from anon_pipeline.base.order import rank_values, ranks_of, sort_keys, sorted_places
 
 _LARGEST_KEY = 2**62
 _SPARSE = 4  # numbers of more values than so many times the records are sorted, not counted in place
@@ -46,12 +46,14 @@ def pack_columns(columns: Iterable[NDArray[np.integer]]) -> tuple[NDArray[np.int
     """
     key, space = np.zeros(1, np.int64), 1
     for column in columns:
-        digit = column.astype(np.int64, copy=False)
-        width = int(digit.max()) + 1
+        digit, width = column, int(column.max()) + 1
         if space * width > _LARGEST_KEY:
             key, space = rank_values(key, space)
-            digit, width = rank_values(digit, width)
-        key = key * width + digit
+            digit, width = rank_values(digit.astype(np.int64, copy=False), width)
+        if len(key) < len(digit):  # of the first column
+            key = np.repeat(key, len(digit))
+        key *= width
+        key += digit if digit.itemsize < key.itemsize else digit.astype(np.int64, copy=False)
         space *= width
     return key, space
 
@@ -91,6 +93,7 @@ def group_columns(
         return _counted_groups(key)
     key, order = sort_keys(key, space)
     starts = np.flatnonzero(np.concatenate(([True], key[1:] != key[:-1])))
+    del key
     sizes = np.diff(starts, append=n)
     inverse = np.empty(n, np.int64)
     inverse[order] = np.repeat(np.arange(len(starts)), sizes)
@@ -103,10 +106,12 @@ def _counted_groups(
     """Group equal numbers as `group_rows` does, by counting them in place."""
     counts = np.bincount(key)
     present = counts > 0
-    inverse = (np.cumsum(present) - 1)[key]
-    first = np.empty(np.count_nonzero(present), np.int64)
+    sizes = counts[present]
+    del counts
+    inverse = ranks_of(present)[key].astype(np.int64)
+    first = np.empty(len(sizes), np.int64)
     first[inverse[::-1]] = np.arange(len(key))[::-1]  # of places that are written twice the last one stays
-    return first, inverse, counts[present]
+    return first, inverse, sizes
 
 
 def row_order(codes: NDArray[np.integer]) -> NDArray[np.int64]:

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anon_pipeline.base.blocks import slices_of
 from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.base.size_bounds import file_size
 from anon_pipeline.base.values import to_arrow
@@ -80,7 +81,9 @@ def _update(sha: hashlib._Hash, name: str, kind: str, array: pa.Array) -> None:
     sha.update(np.packbits(array.is_valid().to_numpy(zero_copy_only=False)).data)
     if pa.types.is_large_string(array.type):
         filled = array.fill_null("")
-        sha.update(pc.binary_length(filled).to_numpy(zero_copy_only=False).astype(np.int64, copy=False).data)
+        for part in slices_of(len(filled)):
+            lengths = pc.binary_length(filled.slice(part.start, part.stop - part.start))
+            sha.update(lengths.to_numpy(zero_copy_only=False).astype(np.int64, copy=False).data)
         sha.update(_text_bytes(filled))
         return
     if pa.types.is_temporal(array.type):

@@ -72,13 +72,35 @@ def rank_values(keys: Integers, space: int) -> tuple[Integers, int]:
     [1, 0, 1]
     """
     if space <= _SPARSE * len(keys):
-        present = np.bincount(keys) > 0
-        return (np.cumsum(present) - 1)[keys], int(np.count_nonzero(present))
+        present = np.zeros(space, np.bool_)
+        present[keys] = True
+        many = int(np.count_nonzero(present))
+        return ranks_of(present)[keys].astype(np.int64), many
     ordered, order = sort_keys(keys, space)
-    fresh = np.diff(ordered, prepend=-1) > 0
+    fresh = _begin_another(ordered)
+    del ordered
     ranks = np.empty(len(keys), np.int64)
-    ranks[order] = np.cumsum(fresh) - 1
+    ranks[order] = ranks_of(fresh)
     return ranks, int(np.count_nonzero(fresh))
+
+
+def ranks_of(present: NDArray[np.bool_]) -> NDArray[np.signedinteger]:
+    """Return how many are true before each place that is true, (n,); in four bytes where that is enough.
+
+    >>> ranks_of(np.array([True, False, True])).tolist()
+    [0, 0, 1]
+    """
+    kind: type[np.signedinteger] = np.int32 if len(present) < 2**31 else np.int64
+    ranks: NDArray[np.signedinteger] = np.cumsum(present, dtype=kind)
+    np.subtract(ranks, 1, out=ranks)
+    return ranks
+
+
+def _begin_another(ordered: Integers) -> NDArray[np.bool_]:
+    """Tell which of some sorted numbers differ from the one before, (n,)."""
+    fresh = np.ones(len(ordered), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=fresh[1:])
+    return fresh
 
 
 def count_values(keys: Integers, space: int) -> tuple[Integers, Integers]:
@@ -96,8 +118,10 @@ def count_values(keys: Integers, space: int) -> tuple[Integers, Integers]:
         values = np.flatnonzero(counts)
         return values, counts[values]
     ordered = np.sort(keys)
-    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
-    return ordered[starts], np.diff(starts, append=len(keys))
+    starts = np.flatnonzero(_begin_another(ordered))
+    values = ordered[starts]
+    del ordered
+    return values, np.diff(starts, append=len(keys))
 
 
 def add_values(keys: Integers, weights: Integers, space: int) -> tuple[Integers, Integers]:
@@ -117,7 +141,7 @@ def add_values(keys: Integers, weights: Integers, space: int) -> tuple[Integers,
         values = np.flatnonzero(sums)
         return values, sums[values]
     ordered, order = sort_keys(keys, space)
-    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+    starts = np.flatnonzero(_begin_another(ordered))
     if not len(starts):
         return ordered, weights[:0]
     return ordered[starts], np.add.reduceat(weights[order], starts)
@@ -134,7 +158,7 @@ def repeated_rows(keys: Integers, space: int) -> tuple[Integers, Integers]:
         counts = np.bincount(keys)
         return np.flatnonzero(counts[keys] > 1), counts[counts > 0]
     ordered, order = sort_keys(keys, space)
-    counts = np.diff(np.flatnonzero(np.diff(ordered, prepend=-1)), append=len(keys))
+    counts = np.diff(np.flatnonzero(_begin_another(ordered)), append=len(keys))
     return order[np.repeat(counts > 1, counts)], counts
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _BITS = 30  # of each term that are added together: sums of up to 2^23 terms are exact
-_MOST = 2**23
+_MOST = 2**17  # terms at a time: their arrays stay small, and in the cache
 _LEVELS = 3
 
 

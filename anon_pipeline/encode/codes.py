@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from anon_pipeline.base.blocks import narrow_integers
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.headers import refuse_names
 from anon_pipeline.base.mistakes import counted_records
@@ -136,7 +137,7 @@ def code_quasi_identifiers(frame: Table, policy: Policy, *, folder: Path = Path(
     Raises:
         InputError: values that a hierarchy does not cover, hierarchies that are not nested; all listed.
     """
-    columns: list[NDArray[np.int64]] = []
+    columns: list[NDArray[np.signedinteger]] = []
     hierarchies: list[Hierarchy] = []
     problems: list[str] = []
     for name, column in policy.generalized.items():
@@ -145,11 +146,11 @@ def code_quasi_identifiers(frame: Table, policy: Policy, *, folder: Path = Path(
         except InputError as error:
             problems += error.problems
             continue
-        columns.append(codes)
+        columns.append(narrow_integers(codes))
         hierarchies.append(hierarchy)
     if problems:
         raise InputError(problems)
-    return Coded(np.stack(columns, axis=1), tuple(hierarchies))
+    return Coded(np.stack(columns, axis=1).astype(np.int64), tuple(hierarchies))
 
 
 def code_sensitive(
@@ -179,17 +180,19 @@ def label_codes(column: pd.Series) -> NDArray[np.int64]:
 
 
 def decode(
-    codes: NDArray[np.int64], values: Sequence[NDArray[np.object_]], names: Sequence[str]
+    codes: NDArray[np.signedinteger], values: Sequence[NDArray[np.object_]], names: Sequence[str]
 ) -> Iterator[tuple[str, pd.Series]]:
     """Write generalized codes as columns of texts, one after the other.
 
     Args:
-        codes: (n, q); −1 is a suppressed record.
+        codes: (n, q), in any type that holds them; −1 is a suppressed record.
         values: q arrays; the released value of each code; None is a missing value.
     Yields:
         Each name with its column, (n,) texts; missing where the value is missing or the record is suppressed.
     """
     for j, name in enumerate(names):
         known = pa.array([*values[j], None], type=pa.large_string(), from_pandas=True)
-        written = known.take(pa.array(np.where(codes[:, j] < 0, len(known) - 1, codes[:, j])))
+        places = codes[:, j].astype(np.int64)
+        places[places < 0] = len(known) - 1
+        written = known.take(pa.array(places))
         yield name, pd.Series(pd.array(written, dtype="str"), name=name)

@@ -10,8 +10,12 @@ from anon_pipeline.encode.codes import code_sensitive
 from anon_pipeline.encode.grids import grid_units, noises
 from anon_pipeline.encode.noise import output_bounds
 from anon_pipeline.evidence.evidence import Evidence
-from anon_pipeline.evidence.measures import compact_labels, linking_risk, require_originals
-from anon_pipeline.perturb.grid import quantize
+from anon_pipeline.evidence.measures import (
+    compact_labels,
+    exact_originals,
+    linking_risk,
+    require_originals,
+)
 from anon_pipeline.perturb.mechanisms import sensitivities
 from anon_pipeline.perturb.noise import class_diameters
 from anon_pipeline.policy.attacks import Averaging
@@ -32,14 +36,18 @@ _SIMULATED = 2**21  # records whose noise is simulated, all draws together, but 
 
 
 def _exact(evidence: Evidence) -> NDArray[np.int64]:
-    """Return the originals on the grid, (n, p); records of no class may lack a value and get 0."""
-    originals = require_originals(evidence)
-    return quantize(np.where((originals.labels >= 0)[:, None], originals.grid, 0.0))
+    """Return the originals on the grid, (n, p)."""
+    return exact_originals(require_originals(evidence))
 
 
 def noise_law(evidence: Evidence, policy: Policy) -> NoiseLaw:
     """Return the law of the noise of each class and perturb column."""
-    diameters = class_diameters(_exact(evidence), compact_labels(require_originals(evidence).labels))
+    classes = compact_labels(require_originals(evidence).labels)
+    return law_by_diameters(class_diameters(_exact(evidence), classes), policy)
+
+
+def law_by_diameters(diameters: NDArray[np.int64], policy: Policy) -> NoiseLaw:
+    """Return the law of the noise of classes whose diameters are known, (m, p)."""
     drawn = noises(policy)
     found = [sensitivities(noise, diameters[:, j]) for j, noise in enumerate(drawn)]
     wide = np.stack(found, axis=1) if found else np.empty((len(diameters), 0))

@@ -24,8 +24,10 @@ from anon_pipeline.evidence.evidence import Evidence, Originals
 from anon_pipeline.evidence.measures import (
     class_limits,
     compact_labels,
+    exact_originals,
     linking_risk_share,
     require_originals,
+    sorted_originals,
 )
 from anon_pipeline.evidence.simulated_releases import (
     SEED,
@@ -178,7 +180,7 @@ def mean_linking_risk(evidence: Evidence, policy: Policy, *, whole: Whole | None
     behind = _without_refused(evidence, policy)
     if not len(behind.own):
         return Expectation(1.0)
-    exact = quantize(np.where((behind.labels >= 0)[:, None], behind.grid, 0.0))
+    exact = exact_originals(behind)
     law = noise_law(replace(evidence, originals=behind), policy)
     random, draws = np.random.default_rng(SEED), min(SIMULATED_RECORDS // len(behind.own), 1024)
     if draws < _LEAST:
@@ -191,16 +193,17 @@ def _simulate(evidence: Evidence, policy: Policy, whole: Whole | None) -> Expect
     """Simulate the mean of `measures.linking_risk`, with the originals sorted once."""
     table, draws = _several(evidence, policy, together=True, whole=whole)
     behind, sizes = table.originals, np.bincount(table.labels)
-    rows = np.where((behind.labels >= 0)[:, None], behind.grid, 0.0)
-    sought = linking_table(behind.own, rows, labels=behind.labels, sort=behind.tables.sorted_classes)
+    sort = sorted_originals(behind)
+    sought = linking_table(behind.own, behind.grid, labels=behind.labels, sort=sort)
     if draws > _LEAST or sought.table is None:
-        return _mean(table, lambda d: sought.measure(d.values.astype(np.float64), d.rows).risk, draws)
-    groups, draws = groups_of(sizes)[table.labels], draws_of(sizes, records=SIMULATED_RECORDS)
+        return _mean(table, lambda drawn: sought.measure(drawn.values, drawn.rows).risk, draws)
+    groups = groups_of(sizes).astype(np.int8)[table.labels]
+    draws = draws_of(sizes, records=SIMULATED_RECORDS)
     linked, of = np.zeros((2, draws, MOST))
     for draw, drawn in enumerate(table.releases(draws)):
         if drawn is not None:
             own = groups[drawn.rows]
-            near = sought.ties(drawn.values.astype(np.float64), drawn.rows) > 0
+            near = sought.ties(drawn.values, drawn.rows) > 0
             linked[draw] = np.bincount(own[near], minlength=MOST)
             of[draw] = np.bincount(own, minlength=MOST)
     if not of.any():

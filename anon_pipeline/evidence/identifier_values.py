@@ -12,12 +12,14 @@ import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from anon_pipeline.base.packed_tables import Table
-from anon_pipeline.base.values import column_codes
+from anon_pipeline.base.blocks import narrow_integers, slices_of
+from anon_pipeline.base.packed_tables import Table, numbered_cells
+from anon_pipeline.base.values import arrow_codes, column_codes
 from anon_pipeline.evidence.released_columns import MANY, shown_columns
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.singling_out import FEWEST
@@ -81,7 +83,7 @@ class _Values:
     keys: the words of each value, sorted, and its number; those that are written together, too.
     """
 
-    def __init__(self, codes: Integers, keys: Mapping[Words, int]) -> None:
+    def __init__(self, codes: NDArray[np.int32], keys: Mapping[Words, int]) -> None:
         self.codes, self.keys = codes, dict(keys)
         for key, number in keys.items():
             for joined in ("".join(key), "".join(reversed(key))):
@@ -100,21 +102,34 @@ class _Values:
         Args:
             words: that stand in some released column; values without any of them are passed over.
         """
-        codes, texts = column_codes(table, name)
         keys: dict[Words, int] = {}
-        numbers = np.full(len(texts) + 1, -1, np.int64)
-        places = _with_words(texts, words)
-        for place, text in zip(places.tolist(), texts.take(pa.array(places)).to_pylist(), strict=True):
-            key = _key(words_of(text))
-            if key and len(key) <= _WORDS and _is_long(key):
-                numbers[place] = keys.setdefault(key, len(keys))
-        own = numbers[codes]
+        packed = numbered_cells(table, name)
+        if packed is None:
+            own = np.concatenate([_numbers(part, words, keys) for part in _text_blocks(table[name])])
+        else:
+            own = _numbers(packed[1], words, keys)[packed[0]]
         many = np.bincount(own[own >= 0], minlength=len(keys))
         kept = many <= max(MANY, _COMMON * len(own))
-        return cls(
-            np.where((own >= 0) & np.append(kept, False)[own], own, -1),
-            {key: number for key, number in keys.items() if kept[number]},
-        )
+        own[~np.append(kept, False)[own]] = -1
+        return cls(own, {key: number for key, number in keys.items() if kept[number]})
+
+
+def _text_blocks(series: pd.Series) -> Iterator[pd.Series]:
+    """Yield the column block by block; as a whole what is written as one column: dates, numbers."""
+    parts = slices_of(len(series)) if isinstance(series.dtype, pd.StringDtype) else ()
+    yield from [series.iloc[part] for part in parts] or [series]
+
+
+def _numbers(series: pd.Series, words: Collection[str], keys: dict[Words, int]) -> NDArray[np.int32]:
+    """Return the number of each value, (n,), −1 where it says nothing; new ones are added to ``keys``."""
+    codes, texts = arrow_codes(series)
+    numbers = np.full(len(texts) + 1, -1, np.int32)
+    places = _with_words(texts, words)
+    for place, text in zip(places.tolist(), texts.take(pa.array(places)).to_pylist(), strict=True):
+        key = _key(words_of(text))
+        if key and len(key) <= _WORDS and _is_long(key):
+            numbers[place] = keys.setdefault(key, len(keys))
+    return numbers[codes]
 
 
 def _with_words(texts: pa.LargeStringArray, words: Collection[str]) -> Integers:
@@ -195,10 +210,10 @@ def _is_telling(key: Words) -> bool:
     return mixed or (len(key) > 1 and letters >= _TELLING)
 
 
-def _cells(table: Table, name: str) -> tuple[Integers, list[str]]:
+def _cells(table: Table, name: str) -> tuple[NDArray[np.signedinteger], list[str]]:
     """Return the values of a column as texts, a missing one as "", and which of them each record has."""
     codes, texts = column_codes(table, name)
-    return codes, ["" if text is None else text for text in texts.to_pylist()]
+    return narrow_integers(codes), ["" if text is None else text for text in texts.to_pylist()]
 
 
 def _keys_in(text: str, sizes: Sequence[int], keys: set[Words], known: set[str]) -> Iterator[Words]:
@@ -217,7 +232,7 @@ def _keys_in(text: str, sizes: Sequence[int], keys: set[Words], known: set[str])
                 yield key
 
 
-def _holds(codes: Integers, hits: Integers, values: _Values) -> bool:
+def _holds(codes: NDArray[np.signedinteger], hits: Integers, values: _Values) -> bool:
     """Tell whether the cells that hold a value are more than chance explains.
 
     Args:
@@ -227,7 +242,7 @@ def _holds(codes: Integers, hits: Integers, values: _Values) -> bool:
     width = 1 + max(values.keys.values())
     pairs = np.unique(hits[:, 0] * width + hits[:, 1])
     there = values.codes >= 0
-    own = int(np.isin(codes[there] * width + values.codes[there], pairs).sum())
+    own = int(np.isin(codes[there].astype(np.int64) * width + values.codes[there], pairs).sum())
     cells, numbers = pairs // width, pairs % width
     having = np.bincount(values.codes[there], minlength=width).astype(np.float64)
     showing = np.bincount(codes[codes >= 0], minlength=int(cells.max()) + 1).astype(np.float64)

@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.base.blocks import narrow_integers, narrow_numbers
 from anon_pipeline.base.classes import pack_columns
 from anon_pipeline.base.order import rank_values
 from anon_pipeline.base.sums import exact_sum
 from anon_pipeline.encode.grids import grid_units
-from anon_pipeline.evidence.attackers import noise_law
+from anon_pipeline.evidence.attackers import law_by_diameters
 from anon_pipeline.evidence.evidence import Evidence
 from anon_pipeline.evidence.expectation import Expectation
 from anon_pipeline.evidence.known_categories import category_laws, codes_of, draw_codes
@@ -28,7 +29,17 @@ from anon_pipeline.evidence.measures import require_originals
 from anon_pipeline.evidence.simulated_releases import DrawingTable, drawing_table
 from anon_pipeline.evidence.value_order import value_ranks
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.risk.known_cells import CLOSE, Cells, Hidden, cells_of, most_linked, right_guesses
+from anon_pipeline.risk.expected_linking import NoiseLaw
+from anon_pipeline.risk.known_cells import (
+    CLOSE,
+    Cells,
+    Hidden,
+    cells_of,
+    choose_evenly,
+    looked_records,
+    most_linked,
+    right_guesses,
+)
 from anon_pipeline.risk.strata import combined_ratio, draws_of, groups_of
 
 SIMULATED_RECORDS = 2**15
@@ -92,15 +103,16 @@ class KnownAttack:
         cells, hidden = self._cells(columns), self._hidden_of(columns)
         most = self._most(columns)
         bounded = (most > 1) & (most <= CLOSE * cells.sizes)
-        plan = _plan(cells, most, ~bounded, _PAIRS // len(draws))
+        plan = looked_records(cells, most, ~bounded, _PAIRS // len(draws))
         random, many = np.random.default_rng(_SEED), int(self.groups.max()) + 1
         linked, of = np.zeros((2, len(draws), many))
         ever = np.zeros(len(cells.labels), np.bool_)
         for number, drawn in enumerate(draws):
             ever[cells.own[drawn.rows]] = True
-            weighed = self._link(drawn, columns, plan, random)
-            linked[number] = np.bincount(self.groups[drawn.rows], weights=weighed, minlength=many)
-            of[number] = np.bincount(self.groups[drawn.rows], minlength=many)
+            weighed, groups = self._link(drawn, columns, plan, random), self.groups[drawn.rows]
+            linked[number] = np.bincount(groups, weights=weighed, minlength=many)
+            of[number] = np.bincount(groups, minlength=many)
+            del weighed, groups
         own = np.zeros(many)
         where = bounded & ever
         np.add.at(own, self.groups[cells.order[cells.starts[:-1][where]]], most[where])
@@ -122,12 +134,11 @@ class KnownAttack:
         drawn = self._drawn_release(evidence, policy)
         if self.people is not None:
             shown = self._select_shown(drawn, columns)
-            found = self._of_people(columns, self.people).realized_share(
-                shown.values, shown.rows, _PAIRS_OF_PEOPLE
-            )
+            attack = self._of_people(columns, self.people)
+            found = attack.realized_share(shown.values, shown.rows, _PAIRS_OF_PEOPLE)
         else:
             most = self._most(columns)
-            plan = _plan(self._cells(columns), most, np.ones(len(most), np.bool_), _PAIRS)
+            plan = looked_records(self._cells(columns), most, np.ones(len(most), np.bool_), _PAIRS)
             weighed = self._link(drawn, columns, plan, np.random.default_rng(_SEED))
             found = min(exact_sum(weighed) / len(drawn.rows), 1.0)
         for kept in (self.made, self.made_of_people, self.most):
@@ -144,8 +155,8 @@ class KnownAttack:
             plan: (c,) records of each cell that are looked at.
         """
         cells, cell = self._cells(columns), self._cells(columns).own[drawn.rows]
-        found = np.where(self._most(columns) <= 1, 1 / cells.sizes, 0.0)[cell]
-        chosen = np.flatnonzero(_sample(cells, plan, random)[drawn.rows])
+        found: Reals = np.where(self._most(columns) <= 1, 1 / cells.sizes, 0.0)[cell]
+        chosen = np.flatnonzero(choose_evenly(cells, plan, random)[drawn.rows])
         shown = self._select_shown(Shown(drawn.values[chosen], drawn.rows[chosen]), columns)
         right = right_guesses(shown.values, shown.rows, cells, self._hidden_of(columns))
         found[chosen] = right * (cells.sizes / np.maximum(plan, 1))[cell[chosen]]
@@ -155,11 +166,12 @@ class KnownAttack:
         """Return the release that was drawn; of the last evidence it is kept."""
         if not any(known is evidence for known, _ in self.seen):
             behind = require_originals(evidence)
-            places = np.full(len(behind.labels), -1, np.int64)
+            places = np.full(len(behind.labels), -1, self.table.originals.own.dtype)
             first = self.table.originals.own[: int(np.count_nonzero(behind.labels >= 0))]
             places[first] = np.arange(len(first))
             values = _beside(grid_units(evidence.released, policy), codes_of(evidence.released, policy))
-            self.seen[:] = [(evidence, Shown(values, places[behind.own]))]
+            shown = Shown(narrow_numbers(values), narrow_integers(places)[behind.own])
+            self.seen[:] = [(evidence, shown)]
         return self.seen[0][1]
 
     def _most(self, columns: Sequence[str]) -> Reals:
@@ -180,47 +192,26 @@ class KnownAttack:
     def _select_shown(self, drawn: Shown, columns: Sequence[str]) -> Shown:
         numbers = len(self.hidden.law.drawn)
         kept = [*range(numbers), *(numbers + at for at in self._known_places(columns))]
-        return Shown(drawn.values[:, kept].astype(np.float64, copy=False), drawn.rows)
+        return Shown(drawn.values[:, kept].astype(np.float64, copy=False), drawn.rows.astype(np.int64))
 
     def _cells(self, columns: Sequence[str]) -> Cells:
-        if tuple(columns) in self.made:
-            return self.made[tuple(columns)]
-        codes = np.zeros(len(self.table.labels), np.int64)
-        for ranks in (self.ranks[name] for name in columns if name in self.ranks):
-            key, space = pack_columns([codes, ranks[self.table.originals.own % len(ranks)]])
-            codes = rank_values(key, space)[0]
-        self.made[tuple(columns)] = cells_of(self.table.labels, codes)
+        if tuple(columns) not in self.made:
+            self.made[tuple(columns)] = cells_of(self.table.labels, self._known_codes(columns))
         return self.made[tuple(columns)]
+
+    def _known_codes(self, columns: Sequence[str]) -> NDArray[np.signedinteger]:
+        """Return a number for what is known of each record beside its class, (R,), equal for equal values."""
+        own = self.table.originals.own
+        codes: NDArray[np.signedinteger] = np.zeros(len(own), np.int8)
+        for ranks in (self.ranks[name] for name in columns if name in self.ranks):
+            more = ranks[own] if len(self.table.originals.labels) == len(ranks) else ranks[own % len(ranks)]
+            codes = narrow_integers(rank_values(*pack_columns([codes, more]))[0])
+        return codes
 
     def _of_people(self, columns: Sequence[str], people: Integers) -> PeopleAttack:
         if (of := tuple(columns)) not in self.made_of_people:
             self.made_of_people[of] = people_attack(self._cells(columns), people, self._hidden_of(columns))
         return self.made_of_people[of]
-
-
-def _plan(cells: Cells, most: Reals, looked: NDArray[np.bool_], pairs: int) -> Integers:
-    """Return how many records of each cell are looked at, (c,); none where all originals are equal."""
-    sizes = np.where(looked & (most > 1), cells.sizes, 0)
-    most_each = int(sizes.max(initial=1))
-    while most_each > 1 and int((np.minimum(sizes, most_each) * sizes).sum()) > pairs:
-        most_each = (most_each + 1) // 2
-    return np.minimum(sizes, most_each)
-
-
-def _sample(cells: Cells, plan: Integers, random: np.random.Generator) -> NDArray[np.bool_]:
-    """Choose so many records of each cell, evenly over its order from a random start, (n,)."""
-    share = plan / cells.sizes
-    if ((share == 0) | (share == 1)).all():
-        return (share > 0)[cells.own]
-    step = np.repeat(share, cells.sizes)
-    begin = np.arange(len(step), dtype=np.float64)
-    begin -= np.repeat(cells.starts[:-1], cells.sizes)
-    begin *= step
-    begin += np.repeat(random.random(len(share)), cells.sizes)
-    step += begin  # is where the next one begins
-    chosen = np.empty(len(step), np.bool_)
-    chosen[cells.order] = np.floor(step, out=step) > np.floor(begin, out=begin)
-    return chosen
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -262,10 +253,10 @@ def known_attack(evidence: Evidence, policy: Policy, known: KnownTable | None = 
     known = known or known_table(evidence, policy)
     behind, table, codes = require_originals(evidence), known.table, known.codes
     own, sizes = table.originals.own, np.bincount(table.labels)
-    at = own % len(behind.labels)
-    law = noise_law(replace(evidence, originals=table.originals), policy)
+    law = law_by_diameters(table.noise.diameters, policy)
     people = None if table.originals.people is None else in_order(table.originals.people[own])
-    hidden = Hidden(law.centers(table.noise.values), law, codes[at], category_laws(policy))
+    codes = codes[own % len(behind.labels)] if codes.shape[1] else np.empty((len(own), 0), np.int64)
+    hidden = Hidden(_centers(law, table.noise.values), law, codes, category_laws(policy))
     return KnownAttack(
         table,
         known.ranks,
@@ -291,6 +282,13 @@ def _draw(table: DrawingTable, hidden: Hidden, many: int) -> Iterator[Shown]:
         if drawn is not None:
             codes = draw_codes(hidden.codes[drawn.rows], hidden.likely, random)
             yield Shown(_beside(drawn.values, codes), drawn.rows)
+
+
+def _centers(law: NoiseLaw, values: NDArray[np.signedinteger]) -> NDArray[np.signedinteger]:
+    """Return what the noise is added to, (R, p), in few bytes."""
+    if not any(law.inputs(j) for j in range(values.shape[1])):
+        return values
+    return narrow_integers(law.centers(values.astype(np.int64)))
 
 
 def _beside(numbers: NDArray[Any], codes: Integers) -> NDArray[Any]:

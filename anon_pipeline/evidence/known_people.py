@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,11 +41,11 @@ class Shown:
     """A release that could have been drawn, as an attacker sees it.
 
     values: (r, p + c) numbers in grid units, then codes of the categories whose originals are known.
-    rows: (r,) the own original of each.
+    rows: (r,) the own original of each; both in any type that holds them.
     """
 
-    values: Reals = field(repr=False)
-    rows: Integers = field(repr=False)
+    values: NDArray[Any] = field(repr=False)
+    rows: NDArray[Any] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

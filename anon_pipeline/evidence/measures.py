@@ -9,6 +9,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.base.blocks import narrow_integers, slices_of
 from anon_pipeline.base.classes import EquivalenceClasses
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.catalog.class_limits import CLASS_LIMITS
@@ -22,6 +23,7 @@ from anon_pipeline.perturb.noise import class_diameters
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.recoding import LDiversity
 from anon_pipeline.risk import linking, sizes
+from anon_pipeline.risk.class_table import SortedClasses
 from anon_pipeline.risk.confidence import ConfidenceTable, confidence_table
 from anon_pipeline.risk.l_diversity import ENTROPY_TOLERANCE, distinct_l, entropy_l, recursive_ratio
 from anon_pipeline.risk.linking import LinkingRisk
@@ -72,7 +74,7 @@ def _t_closeness_of(evidence: Evidence, policy: Policy, name: str) -> ClassMeasu
     column = policy.sensitive[name]
     codes, hierarchy = code_sensitive(originals.frame[name], column, folder=evidence.hierarchies)
     whole = np.bincount(codes[codes >= 0], minlength=0 if hierarchy is None else hierarchy.leaves)
-    lookups, own = None if hierarchy is None else hierarchy.lookups, codes[originals.own]
+    lookups, own = None if hierarchy is None else hierarchy.lookups, narrow_integers(codes)[originals.own]
     return lambda rows, labels, m: t_closeness(
         own[rows], labels, whole=whole, m=m, distance=column.distance, lookups=lookups
     )
@@ -98,7 +100,9 @@ def class_l_diversity(
 
 def _l_diversity_of(evidence: Evidence, policy: Policy, name: str, limit: LDiversity) -> ClassMeasure:
     """Code a sensitive column once, and return what measures classes of some of the released records."""
-    codes, _ = code_sensitive(evidence.released[name], policy.sensitive[name], folder=evidence.hierarchies)
+    codes = narrow_integers(
+        code_sensitive(evidence.released[name], policy.sensitive[name], folder=evidence.hierarchies)[0]
+    )
     if (people := evidence.people) is not None:
         return lambda rows, labels, m: people_diversity(
             codes[rows], labels, people[rows], m=m, kind=limit.kind, l=limit.l
@@ -143,11 +147,30 @@ def breaks_l_diversity(evidence: Evidence, policy: Policy, name: str, limit: LDi
 def linking_risk(evidence: Evidence, policy: Policy) -> LinkingRisk:
     """Measure how many released records are linked to their own original."""
     originals = require_originals(evidence)
-    rows = np.where((originals.labels >= 0)[:, None], originals.grid, 0.0)
     released = grid_units(evidence.released, policy)
     return linking.linking_risk(
-        released, originals.own, rows, labels=originals.labels, sort=originals.tables.sorted_classes
+        released, originals.own, originals.grid, labels=originals.labels, sort=sorted_originals(originals)
     )
+
+
+def sorted_originals(
+    originals: Originals,
+) -> Callable[[NDArray[np.float64], NDArray[np.integer]], SortedClasses]:
+    """Return what sorts their grid by class; records of no class may lack a value, and get 0."""
+
+    def sort(grid: NDArray[np.float64], labels: NDArray[np.integer]) -> SortedClasses:
+        """Sort the records of each class, or remember that."""
+        return originals.tables.sorted_classes(np.where((labels >= 0)[:, None], grid, 0.0), labels)
+
+    return sort
+
+
+def exact_originals(originals: Originals) -> NDArray[np.int64]:
+    """Return the originals on the grid, (n, p); records of no class may lack a value, and get 0."""
+    found = np.empty(originals.grid.shape, np.int64)
+    for part in slices_of(len(found)):
+        found[part] = quantize(np.where((originals.labels[part] >= 0)[:, None], originals.grid[part], 0.0))
+    return found
 
 
 def linking_risk_share(evidence: Evidence, policy: Policy) -> float:
@@ -197,10 +220,12 @@ def confidence_counter(
     confidence = policy.suppress.confidence
     if confidence is None:
         raise InputError("suppress.confidence must be given to count the originals within its interval")
-    exact = quantize(np.where((originals.labels >= 0)[:, None], originals.grid, 0.0))  # −1 may lack a value
+    exact = exact_originals(originals)
     drawn, classes = noises(policy) if drawn is None else drawn, compact_labels(originals.labels)
-    inputs, radius = class_intervals(drawn, exact, classes, confidence=confidence)
-    values, labels, people = inputs.astype(np.float64), originals.labels, originals.people
+    exact, radius = class_intervals(drawn, exact, classes, confidence=confidence)
+    values = exact.astype(np.float64)
+    del exact
+    labels, people = originals.labels, originals.people
     if people is not None:
         return people_table(values, labels=labels, radius=radius, people=people)
     return confidence_table(values, labels=labels, radius=radius, sort=originals.tables.sorted_classes)
@@ -218,11 +243,12 @@ def class_intervals(
         confidence: that the released value lies within the radius, in (0, 1).
     """
     diameters = class_diameters(exact, classes)
-    inputs = [clamp_inputs(noise, exact[:, j]) for j, noise in enumerate(drawn)]
+    if any(noise.inputs is not None for noise in drawn):
+        exact = np.stack([clamp_inputs(noise, exact[:, j]) for j, noise in enumerate(drawn)], axis=1)
     reach = [
         radius(noise, sensitivities(noise, diameters[:, j]), confidence) for j, noise in enumerate(drawn)
     ]
-    return np.stack(inputs, axis=1), np.stack(reach, axis=1)
+    return exact, np.stack(reach, axis=1)
 
 
 def compact_labels(labels: NDArray[np.int64]) -> EquivalenceClasses:

@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from anon_pipeline.base.blocks import narrow_integers
 from anon_pipeline.base.order import count_different, different_values
-from anon_pipeline.base.packed_tables import Table, unpack_table
+from anon_pipeline.base.packed_tables import Table, unpack_table, value_numbers
 from anon_pipeline.base.values import column_codes
 from anon_pipeline.catalog.detectors.identifying_names import birth_part, is_vague, telling_name
 from anon_pipeline.catalog.detectors.identifying_values import looks_like, may_be
@@ -90,13 +91,12 @@ def following_columns(frame: Table, policy: Policy) -> tuple[str, ...]:
         Names in the policy's order.
     """
     quasi = {
-        name: pd.factorize(frame[name], use_na_sentinel=False)[0].astype(np.int64)
-        for name in (*policy.generalized, *policy.noisy)
+        name: narrow_integers(value_numbers(frame, name)) for name in (*policy.generalized, *policy.noisy)
     }
     telling = _independent(quasi)
     found = []
     for name in shown_columns(policy):
-        values = value_codes(frame[name])
+        values = narrow_integers(value_codes(frame[name]))
         groups = len(repeated_groups(values).sizes)
         different = int(values.max(initial=-1)) + 1
         if different >= FEW and groups >= FEWEST:
@@ -108,7 +108,7 @@ def following_columns(frame: Table, policy: Policy) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _independent(quasi: Mapping[str, NDArray[np.int64]]) -> list[NDArray[np.int64]]:
+def _independent(quasi: Mapping[str, NDArray[np.integer]]) -> list[NDArray[np.integer]]:
     """Return the quasi-identifiers that do not follow from one another."""
     columns = list(quasi.values())
     return [columns[j] for j in independent_columns(columns)]

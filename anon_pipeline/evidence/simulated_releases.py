@@ -6,13 +6,15 @@ nor the numbers of the classes change what is drawn: it is a function of the rec
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.base.blocks import class_blocks, narrow_integers
 from anon_pipeline.base.classes import EquivalenceClasses
 from anon_pipeline.base.order import rank_values
 from anon_pipeline.base.packed_tables import with_columns
@@ -27,6 +29,7 @@ from anon_pipeline.perturb.grid import from_grid, quantize
 from anon_pipeline.perturb.noise import Drawing, prepare_noise
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.confidence import ConfidenceTable
+from anon_pipeline.risk.histograms import starts_of
 from anon_pipeline.risk.people import PeopleTable
 from anon_pipeline.risk.suppression import ClassLimit, suppress_unconfident
 
@@ -40,14 +43,14 @@ _ONE_DRAWS = Lock()  # others wait for its releases
 class DrawingTable:
     """The r records in classes, in order of their values, some times over; classes of a copy are its own.
 
-    labels: (r·copies,) class, 0 … m·copies−1.
+    labels: (r·copies,) class, 0 … m·copies−1, ascending.
     noise: of their perturb columns.
     near: of each class, what counts the originals within the confidence interval; None without a confidence.
     limits: that every class must keep.
     originals: with ``own`` the rows in the same order.
     """
 
-    labels: NDArray[np.int64] = field(repr=False)
+    labels: NDArray[np.signedinteger] = field(repr=False)
     noise: Drawing = field(repr=False)
     near: ConfidenceTable | PeopleTable | None = field(repr=False)
     limits: Mapping[str, ClassLimit] = field(repr=False)
@@ -66,30 +69,37 @@ class DrawingTable:
 
     def draw_release(self, entropy: Entropy) -> Drawn | None:
         """Draw the noise and leave out whom the policy leaves out; None where nobody is left."""
-        values = self.noise.draw_values(entropy)
-        keep = self._keep(self._counts(values))
-        rows = np.flatnonzero(keep)
-        return Drawn(self, values.take(rows, axis=0), rows) if len(rows) else None
+        parts = []
+        for part, values in self.noise.draw_blocks(entropy, self._blocks()):
+            rows = np.flatnonzero(self._stays(part, values)[1])
+            parts.append((narrow_integers(values.take(rows, axis=0)), narrow_integers(rows + part.start)))
+        if not any(len(rows) for _, rows in parts):
+            return None
+        of = replace(self, _drawn=[])  # no cycle of references: what nobody needs is freed at once
+        return Drawn(of, *(np.concatenate(own) for own in zip(*parts, strict=True)))
 
     def stays(self, values: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Tell whom the own interval keeps by these noisy values, (r·copies, p), and who is released."""
-        counts = self._counts(values)
-        confident = np.ones(len(values), np.bool_) if counts is None else (counts == 0) | (counts >= self._k)
-        return confident, self._keep(counts)
+        confident, keep = np.empty((2, len(values)), np.bool_)
+        for part in self._blocks():
+            confident[part], keep[part] = self._stays(part, values[part])
+        return confident, keep
 
-    @property
-    def _k(self) -> int:
-        return self.policy.anonymize.k
+    def _blocks(self) -> Iterator[slice]:
+        """Yield the records of some classes after those of others."""
+        starts = starts_of(np.bincount(self.labels))
+        for run in class_blocks(starts):
+            yield slice(int(starts[run.start]), int(starts[run.stop]))
 
-    def _keep(self, counts: NDArray[np.int64] | None) -> NDArray[np.bool_]:
-        behind = self.originals
-        people = None if behind.people is None else behind.people[behind.own]
-        return suppress_unconfident(counts, self.labels, k=self._k, limits=self.limits, people=people).keep
-
-    def _counts(self, values: NDArray[np.int64]) -> NDArray[np.int64] | None:
-        if self.near is None:
-            return None
-        return self.near.counts(values.astype(np.float64), self.labels, cap=self._k)
+    def _stays(self, part: slice, values: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Do as `stays` does for the records of some whole classes; ``values`` are theirs."""
+        k, labels, behind = self.policy.anonymize.k, self.labels[part], self.originals
+        counts = None if self.near is None else self.near.counts(values.astype(np.float64), labels, cap=k)
+        confident = np.ones(len(values), np.bool_) if counts is None else (counts == 0) | (counts >= k)
+        people = None if behind.people is None else behind.people[behind.own[part]]
+        limits = {name: partial(_of_block, limit, part.start) for name, limit in self.limits.items()}
+        found = suppress_unconfident(counts, labels - labels[0], k=k, limits=limits, people=people)
+        return confident, found.keep
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,13 +107,13 @@ class Drawn:
     """A release that the noise could have made.
 
     table: what it was drawn of.
-    values: (r', p) noisy values of the records that are released, in grid units.
-    rows: (r',) of them in the table.
+    values: (r', p) noisy values of the records that are released, in grid units; in few bytes.
+    rows: (r',) of them in the table; in few bytes.
     """
 
     table: DrawingTable
-    values: NDArray[np.int64] = field(repr=False)
-    rows: NDArray[np.int64] = field(repr=False)
+    values: NDArray[np.signedinteger] = field(repr=False)
+    rows: NDArray[np.signedinteger] = field(repr=False)
 
     def as_evidence(self) -> Evidence:
         """Return it as what the gate measures."""
@@ -112,8 +122,8 @@ class Drawn:
         frame = some_rows(table.originals.frame, own)
         others = dict.fromkeys(table.policy.categorical, 0)  # no attack that is measured here looks at them
         for j, (name, column) in enumerate(table.policy.perturbed.items()):
-            columns[name] = from_grid(self.values[:, j], column.resolution)
-        labels = rank_values(table.labels[self.rows], len(table.labels))[0]
+            columns[name] = from_grid(self.values[:, j].astype(np.int64), column.resolution)
+        labels = rank_values(table.labels[self.rows].astype(np.int64), len(table.labels))[0]
         return Evidence(
             with_columns(frame, {**others, **columns}.items()),
             EquivalenceClasses(labels, np.bincount(labels).astype(np.int64)),
@@ -131,17 +141,31 @@ def drawing_table(
 ) -> DrawingTable:
     """Return what releases of a policy can be drawn of; ``known``: see `value_order.sort_originals`."""
     behind = repeat_originals(sort_originals(evidence, policy, known), policy, copies)
-    labels, exact = behind.labels[behind.own], quantize(behind.grid.take(behind.own, axis=0))
-    classes = compact_labels(labels)
+    classes = compact_labels(behind.labels[behind.own])
+    noise, labels = _noise_of(behind, classes, policy), narrow_integers(classes.labels)
     return DrawingTable(
         labels,
-        prepare_noise(exact, classes, noises=noises(policy), bounds=output_bounds(policy)),
+        replace(noise, labels=labels),
         None if policy.suppress.confidence is None else confidence_counter(behind, policy),
         class_limits(all_released(behind, classes, evidence, policy), policy),
         behind,
         policy,
         evidence,
     )
+
+
+def _noise_of(behind: Originals, classes: EquivalenceClasses, policy: Policy) -> Drawing:
+    """Prepare the noise of the records ``own``, of these classes; their values in few bytes."""
+    exact = quantize(behind.grid.take(behind.own, axis=0))
+    found = prepare_noise(exact, classes, noises=noises(policy), bounds=output_bounds(policy))
+    return replace(found, values=narrow_integers(exact))
+
+
+def _of_block(
+    limit: ClassLimit, first: int, positions: NDArray[np.int64], labels: NDArray[np.int64], m: int
+) -> NDArray[np.bool_]:
+    """Ask a limit about classes of a block; ``first`` is the first record of the block."""
+    return limit(positions + first, labels, m)
 
 
 def all_released(

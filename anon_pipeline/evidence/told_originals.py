@@ -44,7 +44,7 @@ class Original(NamedTuple):
 
 
 def told_originals(
-    frame: Table, policy: Policy, codes: Integers, classes: Integers
+    frame: Table, policy: Policy, codes: NDArray[np.integer], classes: Integers
 ) -> dict[str, str | list[str]]:
     """Name the generalized, noisy and drawn columns whose originals other released columns reveal.
 
@@ -66,7 +66,7 @@ def told_originals(
     people = pd.factorize(few[PERSON])[0].astype(np.int64) if PERSON in few else None
     numbers = _numbers(few[policy.unchanged])
     found: dict[str, str | list[str]] = {}
-    for original in _originals(few, policy, codes[rows]):
+    for original in _originals(few, policy, codes[rows].astype(np.int64)):
         shares = {name: _told_share(original, other, classes[rows], people) for name, other in others.items()}
         most = max(shares, key=lambda name: shares[name], default=None)
         if most is not None and shares[most] >= TOLD:

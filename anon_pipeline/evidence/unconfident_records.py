@@ -8,8 +8,12 @@ import numpy as np
 
 from anon_pipeline.base.order import count_different
 from anon_pipeline.evidence.evidence import Evidence
-from anon_pipeline.evidence.measures import class_intervals, compact_labels, require_originals
-from anon_pipeline.perturb.grid import quantize
+from anon_pipeline.evidence.measures import (
+    class_intervals,
+    compact_labels,
+    exact_originals,
+    require_originals,
+)
 from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.risk.confidence import confidence_table
 from anon_pipeline.risk.people import people_table
@@ -33,7 +37,7 @@ def unconfident_records(evidence: Evidence, drawn: Sequence[Noise], *, confidenc
         [KE V-C], ℓ, with the original for the noisy value; [methods 7].
     """
     behind = require_originals(evidence)
-    exact = quantize(np.where((behind.labels >= 0)[:, None], behind.grid, 0.0))  # −1 may lack a value
+    exact = exact_originals(behind)
     classes = compact_labels(behind.labels)
     inputs, radius = class_intervals(drawn, exact, classes, confidence=confidence)
     values, labels, people, own = inputs.astype(np.float64), behind.labels, behind.people, behind.own

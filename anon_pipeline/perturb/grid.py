@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.base.blocks import slices_of
 from anon_pipeline.base.errors import InputError, PolicyError
 from anon_pipeline.perturb.budget import exact_fraction
 
@@ -33,7 +34,14 @@ def to_grid(values: NDArray[np.float64], resolution: float) -> NDArray[np.float6
     [1723.0, 2.5]
     """
     _check_resolution(resolution)
-    quotients = np.asarray(values, np.float64) / resolution
+    found = np.asarray(values, np.float64) / resolution
+    for part in slices_of(len(found)):
+        found[part] = _snap(found[part])
+    return found
+
+
+def _snap(quotients: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Move quotients onto the integers that they are next to."""
     nearest = np.floor(quotients + 0.5)
     with np.errstate(invalid="ignore"):  # infinity minus infinity is not near
         near = np.abs(quotients - nearest) <= _SNAP * np.maximum(1.0, np.abs(quotients))
@@ -47,21 +55,24 @@ def quantize(grid: NDArray[np.float64]) -> NDArray[np.int64]:
     2), which the noise would have to cover.
 
     Args:
-        grid: (n,) grid units.
+        grid: (n,) or (n, p) grid units.
     Raises:
         InputError: values that are missing, infinite or beyond ±2^52 (their count).
 
     >>> quantize(np.array([0.5, 1.5, -0.5])).tolist()
     [1, 2, 0]
     """
-    wrong = int((~(np.abs(grid) <= LARGEST)).sum())
+    wrong = sum(int((~(np.abs(grid[part]) <= LARGEST)).sum()) for part in slices_of(len(grid)))
     if wrong:
         raise InputError(
             f"values must be finite and within 2^52 grid units of 0, got {wrong} that are not. "
             f"Remove them or use a coarser resolution."
         )
-    lower = np.floor(grid)
-    return (lower + (grid - lower >= 0.5)).astype(np.int64)
+    found = np.empty(grid.shape, np.int64)
+    for part in slices_of(len(grid)):
+        lower = np.floor(grid[part])
+        found[part] = lower + (grid[part] - lower >= 0.5)
+    return found
 
 
 def from_grid(grid: NDArray[np.int64], resolution: float) -> NDArray[np.float64]:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.base.blocks import slices_of
 from anon_pipeline.base.classes import EquivalenceClasses
 from anon_pipeline.base.errors import ANOTHER_DRAW, InputError
 from anon_pipeline.base.threads import side_by_side
+from anon_pipeline.perturb.entropy import Entropy
 from anon_pipeline.perturb.grid import LARGEST
-from anon_pipeline.perturb.keys import Source, Words, by_element
+from anon_pipeline.perturb.keys import Source, Words, by_element, fresh_key
 from anon_pipeline.perturb.mechanisms import Noise, clamp_inputs, draw, parameters, sensitivities
 
 Bounds = Sequence[tuple[int, int] | None]
@@ -37,15 +39,15 @@ class Perturbed:
 class Drawing:
     """What is known of the noise of n records before any is drawn, to draw it once or several times.
 
-    values: (n, p) original values in grid units.
+    values: (n, p) original values in grid units, in any signed type that holds them.
     labels: (n,) class of each record, 0 … m−1; −1 for a record of no class.
     wanted: (m, p) of the noise of each class, as `parameters` says.
     noises, bounds: of the columns.
     diameters: (m, p) of each class.
     """
 
-    values: NDArray[np.int64] = field(repr=False)
-    labels: NDArray[np.int64] = field(repr=False)
+    values: NDArray[np.signedinteger] = field(repr=False)
+    labels: NDArray[np.signedinteger] = field(repr=False)
     wanted: NDArray[np.int64] = field(repr=False)
     noises: Sequence[Noise]
     bounds: Bounds
@@ -53,19 +55,44 @@ class Drawing:
 
     def draw_values(self, entropy: Source) -> NDArray[np.int64]:
         """Draw the noise of every record once, and return the noisy values, (n, p); see `add_noise`."""
-        words, kept = by_element(entropy, len(self.values)), self.labels >= 0
-        mine, noisy, labels = Words(words.key, words.places[kept]), self.values.copy(), self.labels[kept]
+        noisy = np.empty(self.values.shape, np.int64)
+        for part, values in self.draw_blocks(entropy, slices_of(len(self.values))):
+            noisy[part] = values
+        return noisy
+
+    def draw_blocks(
+        self, entropy: Source, blocks: Iterable[slice]
+    ) -> Iterator[tuple[slice, NDArray[np.int64]]]:
+        """Draw the noise block by block, and yield each block with its noisy values, (b, p).
+
+        What is drawn of a record does not depend on the blocks.
+
+        Args:
+            blocks: of the n records, each record once.
+        """
+        if isinstance(entropy, Entropy):
+            key, places = fresh_key(entropy), None
+        else:
+            words = by_element(entropy, len(self.values))
+            key, places = words.key, words.places
+        for part in blocks:
+            own = np.arange(part.start, part.stop, dtype=np.int64) if places is None else places[part]
+            yield part, self._draw_block(part, Words(key, own))
+
+    def _draw_block(self, part: slice, words: Words) -> NDArray[np.int64]:
+        """Draw the noise of the records of a block, by their words, and return the noisy values, (b, p)."""
+        labels, noisy = self.labels[part], self.values[part].astype(np.int64)
+        kept = labels >= 0
+        mine, labels = Words(words.key, words.places[kept]), labels[kept]
 
         def draw_column(column: int) -> None:
             """Draw the noise of one column and write its released values."""
             noise = self.noises[column]
             found = draw(noise, self.wanted[labels, column], entropy=mine.of_column(column))
-            found = clamp_inputs(noise, self.values[kept, column]) + found
+            found = clamp_inputs(noise, noisy[kept, column]) + found
             noisy[kept, column] = _clamp(found, self.bounds[column])
 
-        side_by_side(
-            [partial(draw_column, column) for column in range(len(self.noises))], records=len(self.values)
-        )
+        side_by_side([partial(draw_column, column) for column in range(len(self.noises))], records=len(noisy))
         return noisy
 
 
@@ -78,15 +105,15 @@ def class_diameters(values: NDArray[np.int64], classes: EquivalenceClasses) -> N
     Source:
         [methods 5].
     """
-    kept = classes.labels >= 0
-    labels, diameters = classes.labels[kept], np.zeros((len(classes.sizes), values.shape[1]), np.int64)
-    for j, column in enumerate(values.compress(kept, axis=0).T):
-        low = np.full(len(classes.sizes), np.iinfo(np.int64).max)
-        high = np.full(len(classes.sizes), np.iinfo(np.int64).min)
-        np.minimum.at(low, labels, column)
-        np.maximum.at(high, labels, column)
-        diameters[:, j] = high - low
-    return diameters
+    shape = (values.shape[1], len(classes.sizes))
+    low, high = np.full(shape, np.iinfo(np.int64).max), np.full(shape, np.iinfo(np.int64).min)
+    for part in slices_of(len(values)):
+        kept = np.flatnonzero(classes.labels[part] >= 0)
+        labels = classes.labels[part][kept]
+        for j, column in enumerate(values[part].take(kept, axis=0).T):
+            np.minimum.at(low[j], labels, column)
+            np.maximum.at(high[j], labels, column)
+    return np.ascontiguousarray((high - low).T)
 
 
 def add_noise(

@@ -7,12 +7,13 @@ be anywhere.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.base.blocks import narrow_integers
 from anon_pipeline.recode.task import Recoding
 
 _LARGEST_KEY: Final = 2**62
@@ -45,7 +46,7 @@ class Choice:
     """
 
     finder: Finder = field(repr=False)
-    codes: NDArray[np.int64] = field(repr=False)
+    codes: NDArray[np.signedinteger] = field(repr=False)
     sizes: NDArray[np.int64] = field(repr=False)
     values: tuple[NDArray[np.object_], ...] = field(repr=False)
     labels: NDArray[np.int64] | None = field(repr=False)
@@ -56,13 +57,13 @@ class Choice:
     cells: int = 0
 
 
-def _released_codes(choice: Choice, classes: NDArray[np.int64]) -> NDArray[np.int64]:
+def _released_codes(choice: Choice, classes: NDArray[np.int64]) -> NDArray[np.signedinteger]:
     """Return what classes release, (b, q); −1 in every column of one that is suppressed."""
     q = choice.codes.shape[1]
-    return np.concatenate([choice.codes, np.full((1, q), -1, np.int64)])[classes]
+    return np.concatenate([choice.codes, np.full((1, q), -1, choice.codes.dtype)])[classes]
 
 
-def apply(choice: Choice, leaves: NDArray[np.integer]) -> NDArray[np.int64]:
+def apply(choice: Choice, leaves: NDArray[np.integer]) -> NDArray[np.signedinteger]:
     """Recode a batch of records.
 
     Args:
@@ -80,8 +81,9 @@ def recoding_of(choice: Choice, labels: NDArray[np.int64]) -> Recoding:
         labels: (n,) distinct tuple of each record.
     """
     assert choice.labels is not None  # noqa: S101 - the table was in memory
+    narrow = replace(choice, codes=narrow_integers(choice.codes))
     return Recoding(
-        codes=_released_codes(choice, choice.labels).take(labels, axis=0),
+        codes=_released_codes(narrow, choice.labels[labels]),
         values=choice.values,
         levels=choice.levels,
         loss=choice.loss,

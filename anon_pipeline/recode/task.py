@@ -105,7 +105,8 @@ class Task:
 class Recoding:
     """A generalized value for each cell of n records and q quasi-identifiers.
 
-    codes: (n, q); column j indexes ``values[j]``; a suppressed record is −1 in every column.
+    codes: (n, q), in any type that holds them; column j indexes ``values[j]``; a suppressed record is −1 in
+        every column.
     values: q object arrays; the released value of each code; None is a missing value.
     levels: level of each quasi-identifier, for full-domain recodings; None for local ones.
     loss: information loss in [0, 1] by the loss that was asked for, records gone before included.
@@ -115,7 +116,7 @@ class Recoding:
     sse: mean squared distance of a released cell from its original, in [0, 1]; microaggregation alone.
     """
 
-    codes: NDArray[np.int64] = field(repr=False)
+    codes: NDArray[np.signedinteger] = field(repr=False)
     values: tuple[NDArray[np.object_], ...] = field(repr=False)
     levels: tuple[int, ...] | None
     loss: float

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.classes import group_rows
+from anon_pipeline.base.blocks import narrow_integers
+from anon_pipeline.base.classes import group_columns, group_rows
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.value_counts import Counted, count_columns
 from anon_pipeline.risk.histograms import class_histograms
@@ -142,11 +143,13 @@ def node_classes(
         Codes of each class on those levels, (m, q), in lexicographic order; class of each tuple, (t,).
         Nothing is suppressed.
     """
-    codes = np.empty_like(table.tuples)
-    for column, (hierarchy, level) in enumerate(zip(hierarchies, levels, strict=True)):
-        codes[:, column] = hierarchy.lookups[level][table.tuples[:, column]]
-    first, labels, _ = group_rows(codes)
-    return codes[first], labels
+    lookups = [hierarchy.lookups[level] for hierarchy, level in zip(hierarchies, levels, strict=True)]
+    columns = [narrow_integers(own)[table.tuples[:, column]] for column, own in enumerate(lookups)]
+    first, labels, _ = group_columns(columns, len(table.tuples))
+    codes = np.empty((len(first), len(columns)), np.int64)
+    for column, own in enumerate(columns):
+        codes[:, column] = own[first]
+    return codes, labels
 
 
 def generalize(

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.base.blocks import narrow_integers
 from anon_pipeline.base.compilation import kernel
-from anon_pipeline.base.order import count_values, sorted_places
+from anon_pipeline.base.order import count_values, ranks_of, sorted_places
 
 ALIKE = 0.5
 """Mean agreement beyond chance (Cohen's kappa) above which records of one value look like one person's."""
@@ -17,17 +18,19 @@ ALIKE = 0.5
 _OFTEN = 4  # records of a value on average, below which those that occur once are looked for
 _LARGE = 2**16  # records from which a compiled loop counts pairs; of fewer its compilation takes longer
 
-Integers = NDArray[np.int64]
+_MOST = 2**31 - 1  # records whose places have four bytes
+
+Integers = NDArray[np.integer]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Repeated:
     """The r records whose value others have, too, in g groups of equal values, each of two records or more.
 
-    inside: (r,) their positions among all records.
-    groups: (r,) the group of each, 0 … g−1.
+    inside: (r,) their positions among all records, in few bytes.
+    groups: (r,) the group of each, 0 … g−1, in few bytes.
     sizes: (g,) records of each group.
-    order: (r,) places in ``inside``, ordered by group; of few records None.
+    order: (r,) places in ``inside``, ordered by group, in four bytes; None of few records, and of too many.
     """
 
     inside: Integers = field(repr=False)
@@ -43,10 +46,11 @@ def repeated_groups(values: Integers) -> Repeated:
         values: (n,) a value's number, −1 where it is missing.
     """
     repeated = np.append(np.bincount(values[values >= 0]) > 1, False)
-    inside = np.flatnonzero(repeated[values])
-    groups = (np.cumsum(repeated) - 1)[values[inside]]
-    sizes = np.bincount(groups)
-    order = sorted_places(groups, len(sizes)) if len(groups) >= _LARGE else None
+    inside = narrow_integers(np.flatnonzero(repeated[values]))
+    groups = ranks_of(repeated)[values[inside]]
+    sizes, order = np.bincount(groups), None
+    if _LARGE <= len(groups) <= _MOST:
+        order = sorted_places(groups, len(sizes)).astype(np.int32)
     return Repeated(inside, groups, sizes, order)
 
 
@@ -67,9 +71,9 @@ def beyond_chance(counts: Integers, codes: Integers, among: Repeated) -> float |
     if among.order is None:
         pairs = _counted_pairs(counts, codes, among)
     else:
-        ends = np.cumsum(sizes)
         pairs = np.zeros(len(sizes), np.int64)
-        _add_pairs(codes, among.order, ends, np.zeros(len(counts), np.int64), pairs)
+        seen = np.zeros(len(counts), np.int64)
+        _add_pairs(codes.astype(np.int32, copy=False), among.order, np.cumsum(sizes), seen, pairs)
     agree = float((pairs / (sizes * (sizes - 1))).mean())
     return (agree - chance) / (1 - chance)
 
@@ -80,8 +84,13 @@ def _counted_pairs(counts: Integers, codes: Integers, among: Repeated) -> Intege
     if _OFTEN * width > int(counts.sum()):  # a value that occurs once agrees with no other record
         again = counts[codes] > 1
         codes, groups = codes[again], groups[again]
-    cells, same = count_values(groups * width + codes, many * width)
-    return np.bincount(cells // width, weights=same * (same - 1), minlength=many).astype(np.int64)
+    keys = groups.astype(np.int64)
+    keys *= width
+    keys += codes
+    cells, same = count_values(keys, many * width)
+    del keys
+    cells //= width
+    return np.bincount(cells, weights=same * (same - 1), minlength=many).astype(np.int64)
 
 
 @kernel

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.base.blocks import slices_of
 from anon_pipeline.base.compilation import kernel
 from anon_pipeline.base.order import count_different
 from anon_pipeline.base.sorting import sort_rows
@@ -66,7 +67,9 @@ class SortedClasses:
 def sort_classes(values: NDArray[np.float64], labels: NDArray[np.integer]) -> SortedClasses:
     """Sort the records of every class by the finest column; the arguments are those of `class_table`."""
     order = finest_first(values)
-    return SortedClasses(order, class_table(values.take(order, axis=1), labels))
+    if not np.array_equal(order, np.arange(len(order))):
+        values = values.take(order, axis=1)
+    return SortedClasses(order, class_table(values, labels))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,14 +138,31 @@ def class_table(values: NDArray[np.float64], labels: NDArray[np.integer]) -> Cla
     Raises:
         ValueError: no class, or a class number that no record has.
     """
-    labels = np.array(labels, np.int64)  # a copy: what may not be written is another type, compiled again
+    if labels.dtype != np.int64 or not (labels.flags.writeable and labels.flags.c_contiguous):
+        labels = np.array(labels, np.int64)  # what may not be written is another type, compiled again
     sizes = class_sizes(labels[labels >= 0], m=int(labels.max(initial=-1)) + 1)
     starts = starts_of(sizes)
     rows = _group(np.ascontiguousarray(values, np.float64), labels, starts)
     _sort_within(rows, starts)
-    fresh = np.ones(len(rows), np.bool_)
-    fresh[1:] = (rows[1:] != rows[:-1]).any(axis=1)
-    fresh[starts[:-1]] = True
-    first = np.flatnonzero(fresh)
-    before = np.append(first, len(rows)).astype(np.int64)
-    return ClassTable(rows.take(first, axis=0), np.searchsorted(first, starts).astype(np.int64), before)
+    before = np.flatnonzero(_begin_another(rows, starts)).astype(np.int64)
+    return ClassTable(
+        _take_forward(rows, before[:-1]), np.searchsorted(before[:-1], starts).astype(np.int64), before
+    )
+
+
+def _begin_another(rows: NDArray[np.float64], starts: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Tell which sorted rows differ from the one before, in value or class; so does the end, (n + 1,)."""
+    fresh = np.ones(len(rows) + 1, np.bool_)
+    for part in slices_of(len(rows) - 1):
+        after = slice(part.start + 1, part.stop + 1)
+        fresh[after] = (rows[after] != rows[part]).any(axis=1)
+    fresh[starts] = True
+    return fresh
+
+
+def _take_forward(rows: NDArray[np.float64], places: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the rows at ascending places, written over the first rows: no other array as large is made."""
+    for part in slices_of(len(places)):
+        rows[part] = rows.take(places[part], axis=0)
+    taken = rows[: len(places)]
+    return taken if 2 * len(places) > len(rows) else taken.copy()

@@ -101,12 +101,15 @@ def class_histograms(
         raise ValueError(
             "codes must be ≥ 0, got negative ones. Encode missing values as a value of their own."
         )
-    values, ranks = None, codes.astype(np.int64)
-    if int(ranks.max()) >= 2**62 // m:  # the packed key would not fit: count ranks instead
-        values, ranks = different_values(ranks)
+    values, ranks = None, codes
+    if int(codes.max()) >= 2**62 // m:  # the packed key would not fit: count ranks instead
+        values, ranks = different_values(codes.astype(np.int64))
     width = int(ranks.max()) + 1
-    packed, space = labels.astype(np.int64) * width + ranks, m * width
+    packed, space = labels.astype(np.int64), m * width
+    packed *= width
+    packed += ranks if ranks.itemsize < packed.itemsize else ranks.astype(np.int64, copy=False)
     keys, counts = count_values(packed, space) if weights is None else add_values(packed, weights, space)
+    del packed
     classes, found = np.divmod(keys, width)
     starts = starts_of(np.bincount(classes, minlength=m).astype(np.int64))
     return ClassHistograms(starts, found if values is None else values[found], counts.astype(np.int64), sizes)
@@ -126,8 +129,10 @@ def merge_classes(found: ClassHistograms, into: NDArray[np.int64], *, m: int) ->
     >>> merge_classes(apart, np.array([0, 0, -1]), m=1).codes.tolist()
     [0, 2]
     """
-    labels = into[found.classes]
+    labels = np.repeat(into, np.diff(found.starts))
     inside = labels >= 0
+    if inside.all():
+        return class_histograms(found.codes, labels, m=m, weights=found.counts)
     return class_histograms(found.codes[inside], labels[inside], m=m, weights=found.counts[inside])
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.base.blocks import class_blocks, narrow_integers
 from anon_pipeline.base.order import sort_keys
 from anon_pipeline.perturb import mechanisms
 from anon_pipeline.risk.expected_linking import NoiseLaw
@@ -37,30 +38,36 @@ class Cells:
     order: (n,) the records, cell by cell.
     starts: (c + 1,) where a cell begins in ``order``.
     labels: (c,) class of each cell.
+
+    All are in few bytes: convert what is calculated with.
     """
 
-    own: Integers = field(repr=False)
-    order: Integers = field(repr=False)
-    starts: Integers = field(repr=False)
-    labels: Integers = field(repr=False)
+    own: NDArray[np.signedinteger] = field(repr=False)
+    order: NDArray[np.signedinteger] = field(repr=False)
+    starts: NDArray[np.signedinteger] = field(repr=False)
+    labels: NDArray[np.signedinteger] = field(repr=False)
 
     @property
     def sizes(self) -> Integers:
         """Records of each cell, (c,)."""
-        return np.diff(self.starts)
+        return self.sizes_of(slice(0, len(self.labels)))
+
+    def sizes_of(self, run: slice) -> Integers:
+        """Return the records of each of some consecutive cells."""
+        return np.diff(self.starts[run.start : run.stop + 1]).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hidden:
     """The known originals of drawn values, and their distributions: p numbers, c categories.
 
-    centers: (n, p) what the noise is added to, in whole grid units.
+    centers: (n, p) what the noise is added to, in whole grid units, in any type that holds them.
     law: of the noise, of all m classes.
     codes: (n, c) original categories.
     likely: of each column of categories, (D, D): ln P(value | original), by codes.
     """
 
-    centers: Integers | Reals = field(repr=False)
+    centers: NDArray[np.signedinteger] | Reals = field(repr=False)
     law: NoiseLaw = field(repr=False)
     codes: Integers = field(default_factory=lambda: np.empty((0, 0), np.int64), repr=False)
     likely: tuple[Reals, ...] = field(default=(), repr=False)
@@ -71,7 +78,7 @@ class Hidden:
         return bool(self.law.drawn) or bool(self.likely)
 
 
-def cells_of(labels: Integers, codes: Integers) -> Cells:
+def cells_of(labels: NDArray[np.integer], codes: NDArray[np.integer]) -> Cells:
     """Put records into cells.
 
     Args:
@@ -79,13 +86,18 @@ def cells_of(labels: Integers, codes: Integers) -> Cells:
         codes: (n,) what else is known of each record, ≥ 0: records with equal values have equal codes.
     """
     width = int(codes.max(initial=0)) + 1
-    keys = labels * width + codes
+    keys = labels.astype(np.int64)
+    keys *= width
+    keys += codes
     sought, order = sort_keys(keys, (int(labels.max(initial=0)) + 1) * width)
-    fresh = np.flatnonzero(np.diff(sought, prepend=sought[:1] - 1)).astype(np.int64)
-    starts = np.append(fresh, len(keys)).astype(np.int64)
-    own = np.empty(len(keys), np.int64)
-    own[order] = np.repeat(np.arange(len(fresh)), np.diff(starts))
-    return Cells(own, order, starts, labels[order[fresh]])
+    del keys
+    fresh = np.ones(len(sought) + 1, np.bool_)
+    np.not_equal(sought[1:], sought[:-1], out=fresh[1:-1])
+    del sought
+    order, starts = narrow_integers(order), narrow_integers(np.flatnonzero(fresh))
+    own = np.empty_like(order)
+    own[order] = np.repeat(np.arange(len(starts) - 1, dtype=order.dtype), np.diff(starts))
+    return Cells(own, order, starts, narrow_integers(labels[order[starts[:-1]]]))
 
 
 def most_linked(cells: Cells, hidden: Hidden) -> Reals:
@@ -100,17 +112,58 @@ def most_linked(cells: Cells, hidden: Hidden) -> Reals:
     law = hidden.law
     for column, likely in enumerate(hidden.likely):
         found *= linked_by_class(hidden.codes[:, column], cells.own, np.exp(likely))
-    for j, noise in enumerate(law.drawn):
-        values = hidden.centers[cells.order, j]
-        first = cells.starts[:-1]
-        span = np.maximum.reduceat(values, first) - np.minimum.reduceat(values, first)
-        apart = np.flatnonzero(span)  # few, if nearly all cells are of one record
-        wide = law.scales[cells.labels[apart], j].astype(np.int64)
-        found[apart] *= 1 + span[apart] * mechanisms.pmf(noise, np.zeros(len(wide)), wide)
-    return np.minimum(found, cells.sizes)
+    for run in class_blocks(cells.starts):
+        starts = cells.starts[run].astype(np.int64)
+        rows, first = cells.order[starts[0] : cells.starts[run.stop]], starts - starts[0]
+        for j, noise in enumerate(law.drawn):
+            values = hidden.centers[rows, j].astype(np.float64)
+            span = np.maximum.reduceat(values, first) - np.minimum.reduceat(values, first)
+            apart = np.flatnonzero(span)  # few, if nearly all cells are of one record
+            wide = law.scales[cells.labels[run][apart], j].astype(np.int64)
+            found[run][apart] *= 1 + span[apart] * mechanisms.pmf(noise, np.zeros(len(wide)), wide)
+    return np.minimum(found, cells.sizes, out=found)
 
 
-def right_guesses(values: Reals, rows: Integers, cells: Cells, hidden: Hidden) -> Reals:
+def looked_records(cells: Cells, most: Reals, looked: NDArray[np.bool_], pairs: int) -> Integers:
+    """Return how many records of each cell are looked at, (c,); none where all originals are equal.
+
+    Args:
+        most: (c,) see `most_linked`.
+        looked: (c,) whether a cell is looked at.
+        pairs: of a record and an original that are compared, at most, but for one record of each cell.
+    """
+    sizes = np.where(looked & (most > 1), cells.sizes, 0)
+    most_each = int(sizes.max(initial=1))
+    while most_each > 1 and int((np.minimum(sizes, most_each) * sizes).sum()) > pairs:
+        most_each = (most_each + 1) // 2
+    return np.minimum(sizes, most_each)
+
+
+def choose_evenly(cells: Cells, many: Integers, random: np.random.Generator) -> NDArray[np.bool_]:
+    """Choose so many records of each cell, evenly over its order from a random start, (n,).
+
+    Args:
+        many: (c,) at most the records of the cell.
+    """
+    share = many / cells.sizes
+    if ((share == 0) | (share == 1)).all():
+        every: NDArray[np.bool_] = (share > 0)[cells.own]
+        return every
+    origin, chosen = random.random(len(share)), np.empty(len(cells.own), np.bool_)
+    for run in class_blocks(cells.starts):
+        starts, sizes = cells.starts[run].astype(np.int64), cells.sizes_of(run)
+        step = np.repeat(share[run], sizes)
+        begin = np.arange(starts[0], starts[0] + len(step), dtype=np.float64)
+        begin -= np.repeat(starts, sizes)
+        begin *= step
+        begin += np.repeat(origin[run], sizes)
+        step += begin  # is where the next one begins
+        rows = cells.order[starts[0] : starts[0] + len(step)]
+        chosen[rows] = np.floor(step, out=step) > np.floor(begin, out=begin)
+    return chosen
+
+
+def right_guesses(values: Reals, rows: NDArray[np.integer], cells: Cells, hidden: Hidden) -> Reals:
     """Return the chance that the likeliest original of the cell is the own one, equal ones by lot, (r,).
 
     Args:
@@ -138,12 +191,12 @@ class Compared:
     """
 
     at: Integers = field(repr=False)
-    other: Integers = field(repr=False)
+    other: NDArray[np.signedinteger] = field(repr=False)
     offsets: Integers = field(repr=False)
     likely: Reals = field(repr=False)
 
 
-def chunks(rows: Integers, cells: Cells) -> Iterator[slice]:
+def chunks(rows: NDArray[np.integer], cells: Cells) -> Iterator[slice]:
     """Yield parts of (r,) released records, so small that all pairs of one fit into memory."""
     ends, first = np.cumsum(cells.sizes[cells.own[rows]]), 0
     while first < len(rows):
@@ -153,7 +206,7 @@ def chunks(rows: Integers, cells: Cells) -> Iterator[slice]:
         first = last
 
 
-def compare(values: Reals, rows: Integers, cells: Cells, hidden: Hidden) -> Compared:
+def compare(values: Reals, rows: NDArray[np.integer], cells: Cells, hidden: Hidden) -> Compared:
     """Compare each of some records with all originals of its cell; the arguments are `right_guesses`'."""
     cell = cells.own[rows]
     sizes = cells.sizes[cell]

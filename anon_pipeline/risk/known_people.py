@@ -50,7 +50,8 @@ class CellPeople:
     @property
     def whose(self) -> Integers:
         """The person of each part, (q,)."""
-        return self.people[self.cells.order[self.starts[:-1]]]
+        people: Integers = self.people[self.cells.order[self.starts[:-1]]]
+        return people
 
     @property
     def most_records(self) -> Integers:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.base.blocks import slices_of
 from anon_pipeline.base.compilation import kernel
 from anon_pipeline.perturb.discrete_laplace_law import cdf
 from anon_pipeline.risk.class_table import ClassTable, SortedClasses, sort_classes
@@ -76,25 +77,32 @@ def linking_risk(
 class LinkingTable:
     """Originals that are sorted once, to measure several releases of the same r records.
 
-    own, classes: (r, p) original and (r,) class of each record; columns by ``order`` (p,), as in ``table``.
-    table: the originals of m classes with ``sizes`` (m,); None where no column is perturbed.
+    own: (r,) index of each record in ``originals``, (n, p), and ``labels``, (n,), its class.
+    table: the originals of m classes with ``sizes`` (m,), their columns by ``order`` (p,); None where no
+        column is perturbed.
     """
 
     order: NDArray[np.int64] = field(repr=False)
-    own: NDArray[np.float64] = field(repr=False)
-    classes: NDArray[np.int64] = field(repr=False)
+    own: NDArray[np.integer] = field(repr=False)
+    originals: NDArray[np.float64] = field(repr=False)
+    labels: NDArray[np.integer] = field(repr=False)
     sizes: NDArray[np.int64] = field(repr=False)
     table: ClassTable | None = field(repr=False)
 
-    def ties(self, released: NDArray[np.float64], rows: Rows = slice(None)) -> NDArray[np.int64]:
+    def ties(self, released: NDArray[np.number], rows: Rows = slice(None)) -> NDArray[np.int64]:
         """Count originals as near as the own one to the values (r', p) of some of the records."""
-        classes = self.classes[rows]
+        own = self.own[rows]
         if self.table is None:
-            return self.sizes[classes]
-        own = self.own[rows] if isinstance(rows, slice) else self.own.take(rows, axis=0)
-        return ties_of(_columns(released, self.order), own, classes, self.table)
+            sizes: NDArray[np.int64] = self.sizes[self.labels[own]]
+            return sizes
+        found = np.empty(len(own), np.int64)
+        for part in slices_of(len(own)):
+            mine, classes = self.originals.take(own[part], axis=0), self.labels[own[part]].astype(np.int64)
+            values = (_columns(released[part], self.order), _columns(mine, self.order))
+            found[part] = ties_of(*values, classes, self.table)
+        return found
 
-    def measure(self, released: NDArray[np.float64], rows: Rows = slice(None)) -> LinkingRisk:
+    def measure(self, released: NDArray[np.number], rows: Rows = slice(None)) -> LinkingRisk:
         """Measure the values of some records, ≥ 1; see `ties`."""
         tied = self.ties(released, rows)
         linked, success = int(np.count_nonzero(tied)), _inverse_sum(tied) / len(tied)
@@ -114,16 +122,14 @@ def linking_table(
     Args:
         sort: sorts them, or remembers that.
     """
-    sizes, classes = np.bincount(labels[labels >= 0]), labels[own].astype(np.int64)
+    sizes = np.bincount(labels[labels >= 0])
     if originals.shape[1] == 0:
-        return LinkingTable(np.empty(0, np.int64), originals[own], classes, sizes, None)
+        return LinkingTable(np.empty(0, np.int64), own, originals, labels, sizes, None)
     found = sort(originals, labels)
-    return LinkingTable(
-        found.order, _columns(originals.take(own, axis=0), found.order), classes, sizes, found.table
-    )
+    return LinkingTable(found.order, own, originals, labels, sizes, found.table)
 
 
-def _columns(values: NDArray[np.float64], order: NDArray[np.int64]) -> NDArray[np.float64]:
+def _columns(values: NDArray[np.number], order: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.ascontiguousarray(values.take(order, axis=1), np.float64)
 
 

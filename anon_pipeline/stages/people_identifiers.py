@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from anon_pipeline.base.blocks import slices_of
 from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.base.rows import some_rows
 from anon_pipeline.base.values import WrittenColumns, arrow_codes
@@ -46,7 +47,7 @@ _NAME = re.compile(r"[^\W\d_]{2,}[ ,.]+[^\W\d_]{2,}")  # two words
 
 _WHITE = "".join(filter(str.isspace, map(chr, range(128))))
 
-Integers = NDArray[np.int64]
+Integers = NDArray[np.integer]
 
 
 def people_identifiers(
@@ -109,7 +110,7 @@ def _bare(written: pa.LargeStringArray) -> pa.LargeStringArray:
 
 def _together(columns: Sequence[Integers]) -> Integers:
     """Number the values of some columns together, (n,), −1 where one is missing."""
-    whole = columns[0] if columns else np.empty(0, np.int64)
+    whole = columns[0].astype(np.int64) if columns else np.empty(0, np.int64)
     for numbers in columns[1:]:
         packed = pd.factorize(whole * (int(numbers.max(initial=0)) + 1) + numbers)[0].astype(np.int64)
         whole = np.where((whole >= 0) & (numbers >= 0), packed, -1)
@@ -146,13 +147,18 @@ def _named_alike(
 
 def _is_full(series: pd.Series) -> bool:
     """Tell whether most values are of two words: a family name alone is that of several people."""
-    known = series.dropna().astype(str).unique()[: 10 * _LOOKED]
+    seen: dict[str, None] = {}
+    for part in slices_of(len(series)):
+        seen |= dict.fromkeys(series.iloc[part].dropna().astype(str).unique()[: 10 * _LOOKED])
+        if len(seen) >= 10 * _LOOKED:
+            break
+    known = list(seen)[: 10 * _LOOKED]
     return 2 * sum(_NAME.search(text) is not None for text in known) > len(known)
 
 
 def _texts(frame: Table, names: Sequence[str], rows: Integers) -> list[str]:
     """Return what some columns say together, of a few records."""
-    few = some_rows(frame, rows[:: -(-len(rows) // _LOOKED)], names)
+    few = some_rows(frame, rows[:: -(-len(rows) // _LOOKED)].astype(np.int64), names)
     return [
         " ".join("" if pd.isna(cell) else str(cell) for cell in row) for row in few.itertuples(index=False)
     ]

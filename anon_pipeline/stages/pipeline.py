@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from anon_pipeline.base.blocks import narrow_integers
 from anon_pipeline.base.canonical import canonical_form
 from anon_pipeline.base.classes import EquivalenceClasses
 from anon_pipeline.base.errors import InputError, private_stage
+from anon_pipeline.base.freed_memory import return_freed_memory
 from anon_pipeline.base.observer import Observer, Step, ignore
 from anon_pipeline.base.packed_tables import Table, insert_column, with_columns
 from anon_pipeline.base.rows import keep_rows, take_rows
@@ -149,16 +151,20 @@ def k_anonymized(
     gone = mark_incomplete(frame, policy)
     refuse_too_incomplete(policy, frame, gone)
     coded = code_quasi_identifiers(frame, policy, folder=hierarchies)
-    recoding = recode(
-        recoding_task(policy, frame, coded, gone=gone, hierarchies=hierarchies, observe=observe)
-    )
+    task = recoding_task(policy, frame, coded, gone=gone, hierarchies=hierarchies, observe=observe)
+    codes = narrow_integers(coded.codes)
+    del coded
+    return_freed_memory(len(frame))
+    recoding = recode(task)
+    del task
+    return_freed_memory(len(frame))
     after, classes = recoded_table(policy, frame, recoding, gone=gone)
     people = people_in(frame, policy)
     facts = recoding_facts(policy, recoding, classes, gone=gone, people=people, hierarchies=hierarchies)
     if telling:
         facts = replace(
             facts,
-            telling=told_originals(frame, policy, coded.codes, classes.labels),
+            telling=told_originals(frame, policy, codes, classes.labels),
             lost=lost_by_recoding(frame, policy, classes.labels),
         )
     return stage_result(policy, before, take_rows(after, places), facts)

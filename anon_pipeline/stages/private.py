@@ -84,6 +84,7 @@ class Chain:
 
 def stage_result(policy: Policy, before: Staged, frame: Table, facts: StageFacts) -> Staged:
     """Return a stage's table with its facts and lineage appended to those of the previous stages."""
+    return_freed_memory(len(frame))  # the digest needs memory of its own
     lineage = None if before.lineage is None else before.lineage.after(facts.stage, frame)
     return_freed_memory(len(frame))
     return Staged(frame, with_facts(before.facts, facts, made_by=policy.making), lineage)

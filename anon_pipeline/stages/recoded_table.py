@@ -41,8 +41,10 @@ def recoded_table(
             recoding suppressed.
     """
     names = list(policy.generalized)
-    codes = np.full((len(frame), len(names)), -1, np.int64)
-    codes[~gone] = recoding.codes
+    codes = recoding.codes
+    if gone.any():
+        codes = np.full((len(frame), len(names)), -1, codes.dtype)
+        codes[~gone] = recoding.codes
     classes = equivalence_classes(codes)
     after = with_columns(frame, decode(codes, recoding.values, names))
     return insert_column(after, 1, CLASS, classes.labels), classes

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from anon_pipeline.base.blocks import narrow_integers
 from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.base.rows import keep_rows
 from anon_pipeline.base.threads import side_by_side
@@ -74,7 +75,9 @@ def repeated_people(frame: Table, policy: Policy) -> tuple[str, ...]:
 
 def _repeated_identifiers(written: WrittenColumns, policy: Policy, said: str | None) -> tuple[str, ...]:
     """Name the identifiers that look like people with several records; ``said``: who says who they are."""
-    people = {name: same_text(*written.both(name)) for name in policy.identifiers if name != said}
+    people = {
+        name: narrow_integers(same_text(*written.both(name))) for name in policy.identifiers if name != said
+    }
     found = {*people_identifiers(written, policy, people, said=said)}
     if said is None or policy.generalized:
         found |= {
@@ -111,7 +114,7 @@ def _repeated_combination(written: WrittenColumns, policy: Policy) -> tuple[str,
     return ()
 
 
-def _looks_like_people(values: NDArray[np.int64], quasi: Iterable[NDArray[np.int64]]) -> bool:
+def _looks_like_people(values: NDArray[np.integer], quasi: Iterable[NDArray[np.integer]]) -> bool:
     """Tell whether records that share a value of an identifier agree in their quasi-identifiers."""
     if int((np.bincount(values[values >= 0]) - 1).clip(min=0).sum()) < _LEAST:
         return False

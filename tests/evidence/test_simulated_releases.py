@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from anon_pipeline.base import blocks
 from anon_pipeline.evidence.evidence import Evidence, evidence_from
 from anon_pipeline.evidence.simulated_releases import DrawingTable, drawing_table
 from anon_pipeline.perturb.entropy import seeded_entropy
@@ -106,3 +108,27 @@ def test_nobody_is_released_where_no_class_can_keep_its_limit() -> None:
     made = evidence_of(policy_of(), people())
     strict = policy_of(gate={"linking_risk": 1, "t_closeness": {"illness": 0.0}})
     assert drawing_table(made, strict, 1).draw_release(seeded_entropy(5)) is None
+
+
+@pytest.mark.parametrize("confidence", [None, 0.5])
+def test_blocks_do_not_change_what_is_drawn(
+    confidence: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = {"linking_risk": 1, "t_closeness": {"illness": 0.4}}
+    policy = policy_of(suppress={"confidence": confidence}, gate=limits)
+    made = evidence_of(policy, people())
+    whole = drawing_table(made, policy, 2).draw_release(seeded_entropy(5))
+    monkeypatch.setattr(blocks, "BLOCK", 17)
+    parts = drawing_table(made, policy, 2).draw_release(seeded_entropy(5))
+    assert whole is not None
+    assert parts is not None
+    assert parts.values.tolist() == whole.values.tolist()
+    assert parts.rows.tolist() == whole.rows.tolist()
+
+
+def test_what_nobody_needs_is_freed_at_once() -> None:
+    table = table_of(policy_of(), people())
+    table.releases(1)
+    labels = weakref.ref(table.labels)
+    del table
+    assert labels() is None, "no cycle of references waits for the collector"

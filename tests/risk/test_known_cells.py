@@ -5,15 +5,25 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anon_pipeline.base import blocks
 from anon_pipeline.perturb.mechanisms import Noise, pmf
 from anon_pipeline.risk.expected_linking import NoiseLaw
-from anon_pipeline.risk.known_cells import Hidden, cells_of, most_linked, right_guesses
+from anon_pipeline.risk.known_cells import (
+    Cells,
+    Hidden,
+    cells_of,
+    choose_evenly,
+    looked_records,
+    most_linked,
+    right_guesses,
+)
 
 LABELS = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1])
 CODES = np.array([2, 2, 0, 2, 0, 2, 2, 2, 2])
@@ -155,3 +165,39 @@ def test_numbers_and_categories_link_at_most_their_bound_and_at_least_each_alone
         for right in [right_guesses(y, np.full(len(y), row), cells, hidden)]
     )
     assert guessed == pytest.approx(float(exact), abs=1e-6)
+
+
+@st.composite
+def some_cells(draw: st.DrawFn) -> Cells:
+    pairs = draw(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=1, max_size=60))
+    labels, codes = np.array(pairs, np.int64).T
+    return cells_of(labels, codes)
+
+
+@given(some_cells(), st.integers(1, 20), st.integers(0, 2**32))
+def test_the_bound_of_blocks_is_that_of_the_whole(cells: Cells, block: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    law = NoiseLaw(rng.integers(0, 9, (4, 2)).astype(np.float64), [None, None], law_of().drawn)
+    hidden = Hidden(rng.integers(-100, 100, (len(cells.own), 2)).astype(np.int8), law)
+    whole = most_linked(cells, hidden).tolist()
+    with patch.object(blocks, "BLOCK", block):
+        assert most_linked(cells, hidden).tolist() == whole
+
+
+@given(some_cells(), st.integers(1, 20), st.integers(0, 2**32))
+def test_records_of_blocks_are_chosen_as_those_of_the_whole(cells: Cells, block: int, seed: int) -> None:
+    many = np.minimum(np.random.default_rng(seed).integers(0, 5, len(cells.labels)), cells.sizes)
+    found = choose_evenly(cells, many, np.random.default_rng(seed))
+    with patch.object(blocks, "BLOCK", block):
+        assert choose_evenly(cells, many, np.random.default_rng(seed)).tolist() == found.tolist()
+    chosen = np.bincount(cells.own[found], minlength=len(many))
+    assert (np.abs(chosen - many) <= 1).all()
+
+
+def test_fewer_records_are_looked_at_where_pairs_are_too_many() -> None:
+    cells = cells_of(LABELS, CODES)
+    everything, most = np.ones(3, np.bool_), np.full(3, 2.0)
+    assert looked_records(cells, most, everything, 100).tolist() == [2, 3, 4]
+    assert looked_records(cells, most, everything, 20).tolist() == [2, 2, 2]
+    assert looked_records(cells, most, np.array([True, False, True]), 100).tolist() == [2, 0, 4]
+    assert looked_records(cells, np.array([1.0, 2, 1]), everything, 100).tolist() == [0, 3, 0]
