@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from anon_pipeline.cli.dagster_reports import refuse_unreportable, reports_of
 from anon_pipeline.cli.options import (
     NEW_FILE,
     archive_of,
@@ -41,11 +42,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from anon_pipeline.base.errors import GateRefused, InfeasibleError
+    from anon_pipeline.base.observer import Progress as Far
+    from anon_pipeline.base.observer import Step
+    from anon_pipeline.cli.dagster_reports import Reports
     from anon_pipeline.gate import GateReport
-    from anon_pipeline.gate.great_expectations import SuiteResult
     from anon_pipeline.publish import Published
-    from anon_pipeline.stages.history.memory import Memory
-    from anon_pipeline.stages.private import Chain
 
 
 @click.command()
@@ -73,6 +74,14 @@ if TYPE_CHECKING:
 @click.pass_context
 def run(ctx: click.Context, /, policy_file: Path, **options: Any) -> None:
     """Make the release of POLICY and publish it if the gate passes."""
+    from anon_pipeline.orchestration.pipes_process import pipes_of_process  # noqa: PLC0415
+
+    with pipes_of_process() as pipes:
+        _run(ctx, policy_file, {**options, "pipes": pipes})
+
+
+def _run(ctx: click.Context, policy_file: Path, options: Mapping[str, Any]) -> None:
+    """Make the releases that the options ask for."""
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
 
@@ -83,10 +92,7 @@ def run(ctx: click.Context, /, policy_file: Path, **options: Any) -> None:
         raise InputError("--partitions must not be given with --partition or --internal-report")
     keys = [options["partition"]] if span is None else partitions_between(policy, span)
     locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
-    if options["to_dagster"]:
-        from anon_pipeline.orchestration.instance_events import refuse_without_instance  # noqa: PLC0415
-
-        refuse_without_instance()
+    refuse_unreportable(policy, options)
     warn_of_questions(policy_file)
     releases = [Asked(policy, locations, key, records_before(policy, locations, key)) for key in keys]
     if span is None:
@@ -164,53 +170,41 @@ def _publish(ctx: click.Context, asked: Asked, options: Mapping[str, Any]) -> Pu
     from anon_pipeline.base.errors import GateRefused  # noqa: PLC0415
     from anon_pipeline.gate import GateReport  # noqa: PLC0415
 
-    reported = _report_to(asked, options["internal_report"])
-    suites: list[SuiteResult] = []
-    witness = partial(_add_suite, asked, suites) if options["to_dagster"] else None
+    page, reports = _report_to(asked, options["internal_report"]), reports_of(asked, options)
     with Progress(asked.policy) as progress:
         try:
-            written = _make(asked, progress, reported, witness)
+            written = _make(asked, progress, page, reports)
         except GateRefused as refused:
             if isinstance(refused.report, GateReport):
                 _tell_refusal(ctx, asked, refused.report)
                 advice = refused.advice  # computed here, where progress is shown
-                if options["to_dagster"]:
-                    _tell_dagster(asked, refused.report, suites, advice)
+                reports.refused(refused.report, advice)
             raise
-    if options["to_dagster"]:
-        _tell_dagster(asked, written, suites)
+    reports.published(written)
     return written
 
 
 def _make(
-    asked: Asked,
-    progress: Progress,
-    reported: Callable[[bytes], None] | None,
-    witness: Callable[[Chain, Memory | None], None] | None,
+    asked: Asked, progress: Progress, page: Callable[[bytes], None] | None, reports: Reports
 ) -> Published:
     from anon_pipeline.publish.whole_chain import make_release  # noqa: PLC0415
+
+    def observe(event: Step | Far) -> None:
+        """Show an event here, and to who else observes."""
+        progress(event)
+        if reports.observe is not None:
+            reports.observe(event)
 
     return make_release(
         asked.policy,
         asked.locations,
         partition=asked.partition,
-        observe=progress,
+        observe=observe,
         archive=archive_of(asked.policy, asked.locations),
-        reported=reported,
-        witness=witness,
+        reported=page,
+        witness=reports.witness,
+        second_lock=reports.second_lock,
     )
-
-
-def _add_suite(asked: Asked, suites: list[SuiteResult], chain: Chain, memory: Memory | None) -> None:
-    """Run the suite of Great Expectations; that it could not be run changes no release."""
-    from anon_pipeline.base.errors import AnonPipelineError, private_stage  # noqa: PLC0415
-    from anon_pipeline.orchestration.gate_checks import suite_of_chain  # noqa: PLC0415
-
-    try:
-        with private_stage("Great Expectations"):
-            suites.append(suite_of_chain(asked.policy, asked.locations, asked.partition, chain, memory))
-    except AnonPipelineError as error:
-        click.echo(f"warning: Great Expectations has no result. {error}", err=True)
 
 
 def _report_to(asked: Asked, path: Path | None) -> Callable[[bytes], None] | None:
@@ -226,25 +220,3 @@ def _tell_refusal(ctx: click.Context, asked: Asked, report: GateReport) -> None:
     if shows_values(ctx, err=True):
         print_report(report, f"Refused: {asked.policy.name}", exact=True, err=True, policy=asked.policy)
     print_cost(asked, refused=True)
-
-
-def _tell_dagster(
-    asked: Asked,
-    made: Published | GateReport,
-    suites: Sequence[SuiteResult],
-    advice: Sequence[str] = (),
-) -> None:
-    """Tell the instance what was published or refused; that it does not answer changes neither."""
-    from anon_pipeline.base.errors import AnonPipelineError, private_stage  # noqa: PLC0415
-    from anon_pipeline.gate import GateReport  # noqa: PLC0415
-    from anon_pipeline.orchestration.instance_events import report_refusal, report_release  # noqa: PLC0415
-
-    policy, partition, suite = asked.policy, asked.partition, next(iter(suites), None)
-    try:
-        with private_stage("report to Dagster"):
-            if isinstance(made, GateReport):
-                report_refusal(policy, partition, made, advice, suite=suite)
-            else:
-                report_release(policy, asked.locations, partition, made, suite=suite)
-    except AnonPipelineError as error:
-        click.echo(f"warning: Dagster was not notified. {error}", err=True)

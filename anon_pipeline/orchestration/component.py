@@ -9,15 +9,21 @@ import dagster as dg
 from dagster.components.scaffold.scaffold import ScaffoldRequest
 from pydantic import BaseModel, Field, RootModel
 
-from anon_pipeline.base.errors import AnonPipelineError, private_stage
+from anon_pipeline.base.errors import AnonPipelineError, InputError, private_stage
 from anon_pipeline.base.places import TableUrl, is_local, remote_problem
 from anon_pipeline.base.project import project_root
 from anon_pipeline.orchestration.chain import Chain, chain, chain_definitions
 from anon_pipeline.orchestration.guard import check_defs
-from anon_pipeline.orchestration.jobs import build_jobs, build_schedule
+from anon_pipeline.orchestration.jobs import build_jobs, build_release_job, build_schedule
 from anon_pipeline.orchestration.new_files import build_sensor
 from anon_pipeline.orchestration.one_process import write_one_process
 from anon_pipeline.orchestration.partitions import partitions_of
+from anon_pipeline.orchestration.release_elsewhere import (
+    PIPES,
+    Elsewhere,
+    default_client,
+    published_elsewhere,
+)
 from anon_pipeline.orchestration.resources import default_resources
 from anon_pipeline.policy.defaults_files import refuse_below_defaults
 from anon_pipeline.policy.load import policy_from
@@ -128,19 +134,32 @@ class AnonymizedRelease(dg.Component):
         return build_release(self.policy, Path(context.project_root))
 
 
-def build_release(policy: Policy, project: Path, links: Chain | None = None) -> dg.Definitions:
+def build_release(
+    policy: Policy, project: Path, links: Chain | None = None, *, elsewhere: Elsewhere | None = None
+) -> dg.Definitions:
     """Build assets, checks, jobs and schedule of one release, with resources below the project.
 
     Args:
         project: folder that the default resources are below.
         links: its stages and checks; default: `chain.chain`.
+        elsewhere: makes the release by another process, as one asset; see `release_elsewhere`.
     Raises:
-        InputError: the chain lacks a stage or the gate, see `chain.chain_definitions`.
-        PolicyError: the policy is weaker than a `policy.defaults.yaml` of the project accepts.
+        InputError: the chain lacks a stage or the gate, see `chain.chain_definitions`; or there is a chain
+            although the release is made elsewhere.
+        PolicyError: the policy is weaker than a `policy.defaults.yaml` of the project accepts; or it cannot
+            be made elsewhere.
     """
     refuse_below_defaults(policy, project)
-    assets, checks = chain_definitions(chain(policy) if links is None else links)
-    jobs = build_jobs(policy, assets)
+    if elsewhere is not None and links is not None:
+        raise InputError("a release that is made elsewhere has no chain here: leave out links")
+    resources = default_resources(project)
+    if elsewhere is None:
+        assets, checks = chain_definitions(chain(policy) if links is None else links)
+        jobs = build_jobs(policy, assets)
+    else:
+        assets, checks = [published_elsewhere(policy, elsewhere)], []
+        jobs = [build_release_job(policy, assets)]
+        resources |= {PIPES: default_client()} if elsewhere.client == PIPES else {}
     schedule = build_schedule(policy, jobs[0], partitions_of(policy))
     sensor = build_sensor(policy, jobs[0], partitions_of(policy))
     return dg.Definitions(
@@ -149,5 +168,5 @@ def build_release(policy: Policy, project: Path, links: Chain | None = None) -> 
         jobs=jobs,
         schedules=[] if schedule is None else [schedule],
         sensors=[] if sensor is None else [sensor],
-        resources=default_resources(project),
+        resources=resources,
     )

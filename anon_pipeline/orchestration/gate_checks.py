@@ -6,7 +6,7 @@ gate. What they say is stored at once, so that whoever opens `published` sees wh
 Decision: docs/adr/0056-the-gates-checks-are-of-published.md.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -119,8 +119,8 @@ def judge_tables(run: StageRun, released: Staged, originals: Staged, wanted: Col
         kept = measured.keep_refused(report, released.facts)
         run.booking().enter_failed(release_id_in(released.facts))
         advice = _advice(run, report, originals)
-    checks = list(_verdicts(run, Told(report, measured.name, advice), wanted))
-    if GX_CHECK in wanted and not (_one_cause(report) and checks):
+    checks = limit_checks(policy, run.partition, Told(report, measured.name, advice), wanted)
+    if GX_CHECK in wanted and not (is_one_cause(report) and checks):
         checks.append(agreement(policy, run.partition, report, suite_of(policy, judged, folders.hierarchies)))
     return GateResult(policy, report, tuple(checks), advice, kept)
 
@@ -132,18 +132,19 @@ def _advice(run: StageRun, report: GateReport, originals: Staged) -> tuple[str, 
     return tuple(advise(run.policy, recoded, limits_refused(report), hierarchies=folder, observe=run.observe))
 
 
-def _verdicts(run: StageRun, told: Told, wanted: Collection[str]) -> Iterator[dg.AssetCheckResult]:
-    """Yield the result of each check that is wanted.
+def limit_checks(
+    policy: Policy, partition: str | None, told: Told, wanted: Collection[str]
+) -> list[dg.AssetCheckResult]:
+    """Return the result of each limit's check that is wanted.
 
     Where nothing could be measured, for one reason, one check says so: one cause is one red check. The
     others have no result on this data, so `published` is refused whoever asks for them.
     """
-    names = check_names(run.policy)
+    names = check_names(policy)
     verdicts = [verdict for verdict in told.report.verdicts if names[verdict.limit] in wanted]
-    if _one_cause(told.report):
+    if is_one_cause(told.report):
         verdicts = verdicts[:1]
-    for verdict in verdicts:
-        yield check_result(run.policy, run.partition, names[verdict.limit], verdict, told)
+    return [check_result(policy, partition, names[each.limit], each, told) for each in verdicts]
 
 
 def check_result(
@@ -161,7 +162,7 @@ def check_result(
     return _result(policy, partition, name, verdict.status, said, found)
 
 
-def _one_cause(report: GateReport) -> bool:
+def is_one_cause(report: GateReport) -> bool:
     """Whether nothing was measured, all for the same reason."""
     reasons = {verdict.reason for verdict in report.verdicts}
     return len(report.unkept) == len(report.verdicts) > 1 and len(reasons) == 1 and None not in reasons

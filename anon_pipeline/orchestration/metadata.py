@@ -21,13 +21,13 @@ _BEGIN = 16  # digits of a digest, as in the names of released files
 def facts_metadata(stage: str, facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return one stage's facts as the operator sees them: lists as JSON, absent ones left out."""
     return {
-        name: dg.MetadataValue.json(value) if isinstance(value, (dict, list, tuple)) else _begin(value)
+        name: dg.MetadataValue.json(value) if isinstance(value, (dict, list, tuple)) else shorten(value)
         for name, value in stage_seen_by(stage, facts, Audience.OPERATOR).items()
         if value is not None
     }
 
 
-def _begin(value: Any) -> Any:
+def shorten(value: Any) -> Any:
     """Return how a digest begins, anything else as it is.
 
     A word of 64 digits widens the table in which Dagster's UI shows it, and cuts off the sentences next to
@@ -60,7 +60,7 @@ def digests(report: GateReport) -> dict[str, str]:
 
 def report_metadata(report: GateReport) -> dict[str, Any]:
     """Return a whole report: verdicts, how the digests begin; manifest and checks have them whole."""
-    begun = {name: _begin(digest) for name, digest in digests(report).items()}
+    begun = {name: shorten(digest) for name, digest in digests(report).items()}
     return {"gate": verdict_list(report), "gate_passed": report.passed, **begun}
 
 

@@ -154,6 +154,7 @@ def make_release(  # noqa: PLR0913 - two are deprecated
     archive: Archive | None = None,
     reported: Callable[[bytes], None] | None = None,
     witness: Callable[[Chain, Memory | None], None] | None = None,
+    second_lock: Callable[[GateReport], None] = lambda report: None,
     told: Callable[[str], None] | None = None,
     searching: Callable[[Progress], None] | None = None,
 ) -> Published:
@@ -165,6 +166,7 @@ def make_release(  # noqa: PLR0913 - two are deprecated
             needed with ``record_key``.
         reported: called with the internal report (private) once the release is published.
         witness: called with the private tables and the memory that the gate is about to judge.
+        second_lock: called with a report that has passed, before anything is written; raises to refuse.
         told: deprecated, as ``searching`` is: called with the name of each stage. Use ``observe``.
         searching: called now and then with how far a search is.
     Returns:
@@ -193,7 +195,7 @@ def make_release(  # noqa: PLR0913 - two are deprecated
         observe(Step("gate"))
         if witness is not None:
             witness(chain, means.memory)
-        written = _publish_chain(asked, chain, draws=opened.draws)
+        written = _publish_chain(asked, chain, draws=opened.draws, second_lock=second_lock)
         records = len(chain.k_anonymized.frame)
     if reported is not None:
         with private_stage("report"):
@@ -245,7 +247,9 @@ def read_input(asked: Request, booked: Booking, *, opens: Opens | None = None) -
     )
 
 
-def _publish_chain(asked: Request, chain: Chain, *, draws: Draws) -> Published:
+def _publish_chain(
+    asked: Request, chain: Chain, *, draws: Draws, second_lock: Callable[[GateReport], None]
+) -> Published:
     """Publish what the stages made; a refusal says what to change in the policy."""
     policy, locations, partition = asked.policy, asked.locations, asked.partition
     advising = with_advice(policy, locations, partition=partition, observe=asked.observe)
@@ -256,6 +260,7 @@ def _publish_chain(asked: Request, chain: Chain, *, draws: Draws) -> Published:
             policy,
             locations=locations,
             partition=partition,
+            second_lock=second_lock,
             archive=asked.archive,
             draws=draws,
             measured=measured_of(policy, locations, partition),

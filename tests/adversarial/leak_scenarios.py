@@ -1,7 +1,7 @@
 """What could leak a canary, run in a process whose every output is searched afterwards (`leaks`).
 
-Run as ``python -m tests.adversarial.leak_scenarios cli|dagster|inputs|program|control FOLDER``. Belongs here:
-which scenarios there are. Does not belong here: the scenarios, the search.
+Run as ``python -m tests.adversarial.leak_scenarios SIDE FOLDER``, a side of `_SIDES`. Belongs here: which
+scenarios there are. Does not belong here: the scenarios, the search.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.adversarial import leak_command, leak_dagster, leak_program
+from tests.adversarial import leak_command, leak_dagster, leak_elsewhere, leak_program
 from tests.adversarial.blows import Outcomes
 from tests.adversarial.dagster_engines import reuse_engines
 from tests.contracts_once import prove_contracts_once
@@ -22,6 +22,7 @@ __all__ = ["main"]
 _SIDES = {
     "cli": leak_command.scenarios,
     "dagster": leak_dagster.scenarios,
+    "elsewhere": leak_elsewhere.scenarios,
     "inputs": leak_dagster.inputs,
     "program": leak_program.scenarios,
     "control": leak_dagster.control,

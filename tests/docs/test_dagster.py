@@ -60,6 +60,21 @@ def test_its_conditions_and_owners_are_read_by_dagster_and_the_command_line() ->
             assert all(list(spec.owners) == ["team:privacy"] for spec in specs)
 
 
+def test_its_release_on_another_machine_is_one_asset_with_the_checks_of_the_gate(tmp_path: Path) -> None:
+    text = block("python", "POLICY = Path(__file__)")
+    (tmp_path / "policy.yaml").write_text(template("visitors"))
+    names: dict[str, Any] = {"__file__": str(tmp_path / "defs.py")}
+    exec(compile(text, "docs/dagster.md", "exec"), names)
+    definitions = names["defs"]
+    key = dg.AssetKey(["visitors", "published"])
+    assert [spec.key for spec in definitions.resolve_all_asset_specs()] == [key]
+    checks = definitions.resolve_assets_def(key).check_specs
+    assert all(spec.blocking for spec in checks)
+    assert {"k", "great_expectations"} <= {spec.name for spec in checks}
+    assert isinstance(definitions.resources["anon_pipes"], dg.PipesSubprocessClient)
+    assert definitions.resolve_job_def("visitors_release").name == "visitors_release"
+
+
 def test_a_condition_publishes_nothing_that_the_gate_refuses(project: Make) -> None:  # noqa: F811
     """`published` is asked for as soon as its tables are there, and what comes after it is not."""
     made = project(gate={"linking_risk": 0.0})

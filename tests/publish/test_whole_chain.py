@@ -10,6 +10,7 @@ import pytest
 
 from anon_pipeline import GateRefused, Locations, anonymize, make_release
 from anon_pipeline.base.errors import InputError, PolicyError, StageCrashed
+from anon_pipeline.gate import GateReport
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.policy import Policy
 
@@ -82,6 +83,22 @@ def test_make_release_reads_runs_and_publishes(
     assert written.path.parent == tmp_path / "out"
     kept = [path for path in (tmp_path / "vault").rglob("*") if path.suffix in {".draw", ".parquet"}]
     assert kept == []  # the key of the noise is destroyed
+
+
+def test_a_second_lock_sees_a_report_that_passed_and_may_refuse(
+    small_policy: Small, small_people: People, tmp_path: Path
+) -> None:
+    small_people().to_csv(tmp_path / "people.csv", index=False)
+    seen: list[GateReport] = []
+
+    def refuse(report: GateReport) -> None:
+        seen.append(report)
+        raise GateRefused("locked", report)
+
+    with pytest.raises(GateRefused, match="locked"):
+        make_release(small_policy(), Locations.of(tmp_path, {}), second_lock=refuse)
+    assert [report.passed for report in seen] == [True]
+    assert [path.name for path in (tmp_path / "out").rglob("*") if path.suffix in {".parquet", ".json"}] == []
 
 
 @pytest.mark.parametrize(
