@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from anon_pipeline.base.blocks import narrow_integers
 from anon_pipeline.base.errors import InputError, withhold_text
 from anon_pipeline.base.mistakes import counted_records
 from anon_pipeline.base.packed_tables import Table, numbered_cells
@@ -193,27 +193,25 @@ def _encode(texts: pa.Array | pa.ChunkedArray) -> tuple[NDArray[np.int64], pa.La
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WrittenColumns:
-    """The `arrow_codes` of a table's columns: each is asked for by several, and made once.
+    """The numbers of `arrow_codes` of a table's columns: each is asked for by several, and made once.
 
     frame: (n, columns).
     """
 
     frame: Table = field(repr=False)
-    _made: dict[str, tuple[NDArray[np.integer[Any]], pa.LargeStringArray]] = field(
-        default_factory=dict, repr=False
-    )
+    _made: dict[str, NDArray[np.signedinteger]] = field(default_factory=dict, repr=False)
 
-    def both(self, name: str) -> tuple[NDArray[np.int64], pa.LargeStringArray]:
-        """Return a column's numbers, (n,), and texts, (m,)."""
+    def both(self, name: str) -> tuple[NDArray[np.signedinteger], pa.LargeStringArray]:
+        """Return a column's numbers, (n,), and texts, (m,), which are made anew."""
+        codes, texts = column_codes(self.frame, name)
+        self._made[name] = narrow_integers(codes)
+        return self._made[name], texts
+
+    def codes(self, name: str) -> NDArray[np.signedinteger]:
+        """Return a column's numbers, (n,), in few bytes."""
         if name not in self._made:
-            codes, texts = column_codes(self.frame, name)
-            self._made[name] = codes.astype(np.min_scalar_type(-len(texts) - 1)), texts
-        narrow, texts = self._made[name]
-        return narrow.astype(np.int64), texts
-
-    def codes(self, name: str) -> NDArray[np.int64]:
-        """Return a column's numbers, (n,)."""
-        return self.both(name)[0]
+            self.both(name)
+        return self._made[name]
 
 
 def _written_alike(column: pd.Series) -> bool:

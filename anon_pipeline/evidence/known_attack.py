@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.blocks import narrow_integers, narrow_numbers
 from anon_pipeline.base.classes import pack_columns
+from anon_pipeline.base.freed_memory import return_freed_memory
 from anon_pipeline.base.order import rank_values
 from anon_pipeline.base.sums import exact_sum
 from anon_pipeline.encode.grids import grid_units
@@ -27,7 +28,7 @@ from anon_pipeline.evidence.known_categories import category_laws, codes_of, dra
 from anon_pipeline.evidence.known_people import DRAWS, PeopleAttack, Shown, in_order, people_attack
 from anon_pipeline.evidence.measures import require_originals
 from anon_pipeline.evidence.simulated_releases import DrawingTable, drawing_table
-from anon_pipeline.evidence.value_order import value_ranks
+from anon_pipeline.evidence.value_order import column_ranks
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.expected_linking import NoiseLaw
 from anon_pipeline.risk.known_cells import (
@@ -233,10 +234,11 @@ def known_table(evidence: Evidence, policy: Policy) -> KnownTable:
     behind = require_originals(evidence)
     records = max(int(np.count_nonzero(behind.labels >= 0)), 1)
     copies = max(SIMULATED_RECORDS // (8 * records), 1) if policy.noisy else 1
-    ranks = {name: value_ranks(behind.frame[name]) for name in policy.unchanged}
+    ranks = {name: column_ranks(behind.frame, name) for name in policy.unchanged}
     codes = codes_of(behind.frame, policy)
     order: dict[str, NDArray[np.integer]] = {**ranks}
     order |= {name: codes[:, at] for at, name in enumerate(policy.categorical)}
+    return_freed_memory(records)
     return KnownTable(drawing_table(evidence, policy, copies, order), ranks, codes)
 
 

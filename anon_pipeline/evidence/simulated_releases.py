@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.blocks import class_blocks, narrow_integers
 from anon_pipeline.base.classes import EquivalenceClasses
+from anon_pipeline.base.freed_memory import return_freed_memory
 from anon_pipeline.base.order import rank_values
 from anon_pipeline.base.packed_tables import with_columns
 from anon_pipeline.base.rows import some_rows, take_rows
@@ -143,15 +144,11 @@ def drawing_table(
     behind = repeat_originals(sort_originals(evidence, policy, known), policy, copies)
     classes = compact_labels(behind.labels[behind.own])
     noise, labels = _noise_of(behind, classes, policy), narrow_integers(classes.labels)
-    return DrawingTable(
-        labels,
-        replace(noise, labels=labels),
-        None if policy.suppress.confidence is None else confidence_counter(behind, policy),
-        class_limits(all_released(behind, classes, evidence, policy), policy),
-        behind,
-        policy,
-        evidence,
-    )
+    near = None if policy.suppress.confidence is None else confidence_counter(behind, policy)
+    limits = class_limits(all_released(behind, classes, evidence, policy), policy)
+    del classes
+    return_freed_memory(len(labels))
+    return DrawingTable(labels, replace(noise, labels=labels), near, limits, behind, policy, evidence)
 
 
 def _noise_of(behind: Originals, classes: EquivalenceClasses, policy: Policy) -> Drawing:

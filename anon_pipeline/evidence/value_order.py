@@ -10,8 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from anon_pipeline.base.blocks import narrow_integers
 from anon_pipeline.base.classes import pack_columns, row_order
 from anon_pipeline.base.order import sorted_places
+from anon_pipeline.base.packed_tables import PackedTable, Table, value_numbers
 from anon_pipeline.base.rows import some_rows
 from anon_pipeline.encode.codes import code_sensitive
 from anon_pipeline.evidence.evidence import Evidence, Originals
@@ -32,7 +34,7 @@ def number_classes(evidence: Evidence, policy: Policy) -> Originals:
     codes, found = pd.factorize(behind.labels[inside])
     one = np.empty(len(found), np.int64)
     one[codes] = inside  # one record of each class: its generalized values are those of all
-    keys = [value_ranks(behind.frame[name].iloc[one]) for name in policy.generalized]
+    keys = [value_ranks(some_rows(behind.frame, one, [name])[name]) for name in policy.generalized]
     rank = np.empty(len(found), np.int64)
     rank[row_order(np.stack(keys, axis=1) if keys else np.zeros((len(found), 1), np.int64))] = np.arange(
         len(found)
@@ -55,13 +57,24 @@ def with_numbered_classes(evidence: Evidence, policy: Policy) -> Evidence:
     return replace(evidence, originals=replace(behind, labels=number_classes(evidence, policy).labels))
 
 
-def value_ranks(column: pd.Series) -> NDArray[np.int32]:
+def value_ranks(column: pd.Series) -> NDArray[np.signedinteger]:
     """Rank values by their texts, (n,); a missing value by "nan", before a text that is the same."""
     codes, values = pd.factorize(column, use_na_sentinel=False)
     texts, there = np.array([str(value) for value in values]), np.asarray(pd.notna(values))
     rank = np.empty(len(values), np.int32)
     rank[np.lexsort((there, texts))] = np.arange(len(values))
-    return rank[codes]
+    return narrow_integers(rank)[codes]
+
+
+def column_ranks(table: Table, name: str) -> NDArray[np.signedinteger]:
+    """Return the `value_ranks` of a column, (n,); of a packed table only different values are unpacked."""
+    if not isinstance(table, PackedTable) or not len(table):
+        return value_ranks(table[name])
+    codes = narrow_integers(value_numbers(table, name))
+    one = np.empty(int(codes.max()) + 1, np.int64)
+    one[codes[::-1]] = np.arange(len(codes))[::-1]  # the first record of each value
+    ranks: NDArray[np.signedinteger] = value_ranks(some_rows(table, one, [name])[name])[codes]
+    return ranks
 
 
 def sort_originals(

@@ -30,7 +30,7 @@ _TOGETHER = 2  # columns whose records are set aside first
 _WORTHWHILE = 0.5  # share of the records up to which those that have a pair are set aside
 _HALF = 0.5  # added to counts of pairs, so that none is 0 (Haldane and Anscombe)
 
-Integers = NDArray[np.int64]
+Integers = NDArray[np.integer]
 
 
 def repeats_as_people_do(columns: Sequence[Integers]) -> bool:

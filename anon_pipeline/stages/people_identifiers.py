@@ -136,8 +136,8 @@ def _named_alike(
     for name in policy.columns:
         if name in names or name == said:
             continue
-        codes, different = written.both(name)
-        if len(different) < MANY:
+        codes = written.codes(name)
+        if int(codes.max(initial=-1)) + 1 < MANY:
             continue
         found = beyond_chance(np.bincount(codes), codes[among.inside], among)
         if found is not None and found > ALIKE and not _follows(texts, _texts(frame, [name], among.inside)):

@@ -80,7 +80,9 @@ def raw(
         InputError: the data does not fit the policy; all mistakes, see `accepted_input`.
     """
     accepted = accepted_input(policy, frame, hierarchies=hierarchies)
+    del frame
     accepted = insert_column(accepted, 0, RECORD, distinct_ids(len(accepted), entropy=entropy))
+    return_freed_memory(len(accepted))
     facts = RawFacts(
         len(accepted),
         len(policy.columns),
@@ -107,6 +109,7 @@ def deidentified(policy: Policy, before: Staged, *, key: bytes | None, hierarchi
         raise with_later_problems(error, policy, accepted, hierarchies) from None
     listing = listing_labels(accepted, policy, hierarchies=hierarchies)
     after, kept, people = with_people(policy, accepted, coarse, key=key)
+    return_freed_memory(len(after))
     looks: list[Callable[[], Any]] = [
         partial(held_identifiers, accepted, coarse, policy),
         partial(following_columns, after, policy),
@@ -192,6 +195,7 @@ def perturbed(
         opens: finds or makes the draw that all noise comes from; None: a fresh one in each call.
     """
     whole, in_class = canonical_form(without_numbers(before.frame)), (before.frame[CLASS] >= 0).to_numpy()
+    return_freed_memory(len(in_class))
     kept = take_rows(before.frame, np.flatnonzero(in_class))
     labels = kept[CLASS].to_numpy(np.int64)
     classes = EquivalenceClasses(labels, np.bincount(labels).astype(np.int64))
@@ -239,9 +243,11 @@ def suppressed(policy: Policy, before: Staged, originals: Staged, *, hierarchies
     """
     refuse_strangers(before, originals)
     evidence = evidence_from(before.frame, policy, originals=originals.frame, hierarchies=hierarchies)
+    return_freed_memory(len(before.frame))
     counts = None
     if policy.suppress.confidence is not None:
-        counts = confident_originals(evidence, policy, cap=policy.anonymize.k)
+        counts = narrow_integers(confident_originals(evidence, policy, cap=policy.anonymize.k))
+        return_freed_memory(len(before.frame))
     found = suppress_unconfident(
         counts,
         evidence.classes.labels,

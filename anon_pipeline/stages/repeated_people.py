@@ -55,7 +55,7 @@ def repeated_people(frame: Table, policy: Policy) -> tuple[str, ...]:
     if said is not None:
         frame = keep_rows(frame, ~pd.Series(same_person(frame[said])).duplicated().to_numpy())
     written = WrittenColumns(frame)
-    side_by_side([partial(written.both, name) for name in combined_columns(policy)], records=len(frame))
+    side_by_side([partial(written.codes, name) for name in combined_columns(policy)], records=len(frame))
     found = side_by_side(
         [
             partial(_repeated_identifiers, written, policy, said),

@@ -9,11 +9,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from anon_pipeline.base.packed_columns import pack_column
+from anon_pipeline.base.packed_tables import PackedTable
 from anon_pipeline.encode.codes import code_sensitive
 from anon_pipeline.evidence.evidence import Evidence, evidence_from
 from anon_pipeline.evidence.expectation import expectation, mean_linking_risk
 from anon_pipeline.evidence.measures import linking_risk
-from anon_pipeline.evidence.value_order import number_classes, repeat_originals, sort_originals, value_ranks
+from anon_pipeline.evidence.value_order import (
+    column_ranks,
+    number_classes,
+    repeat_originals,
+    sort_originals,
+    value_ranks,
+)
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.policy import Policy, policy_from
 from anon_pipeline.stages.pipeline import run
@@ -145,3 +153,17 @@ def test_few_draws_of_a_large_table_agree_with_draws_of_the_whole(confidence: fl
     assert (whole.draws, found.draws) == (8, 5)
     assert 0 < found.standard_error < 0.002
     assert abs(found.mean - whole.mean) <= 4 * np.hypot(found.standard_error, whole.standard_error)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pd.Series(["b", None, "a", "b", "nan"] * 3, dtype="str"),
+        pd.Series([3, -1, 3, 7, -1] * 3),
+        pd.Series([-0.0, 0.5, 0.0, np.nan, 0.5] * 3),
+    ],
+)
+def test_a_packed_column_is_ranked_as_an_unpacked_one(values: pd.Series) -> None:
+    table = PackedTable({"of": pack_column(values)}, len(values))
+    assert column_ranks(table, "of").tolist() == value_ranks(values).tolist()
+    assert column_ranks(pd.DataFrame({"of": values}), "of").tolist() == value_ranks(values).tolist()
