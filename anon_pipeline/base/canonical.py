@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from anon_pipeline.base.blocks import narrow_integers, slices_of
 from anon_pipeline.base.classes import pack_columns
 from anon_pipeline.base.digest import digest_column
+from anon_pipeline.base.freed_memory import return_freed_memory
 from anon_pipeline.base.order import sorted_places
 from anon_pipeline.base.packed_tables import Table, numbered_cells
 from anon_pipeline.base.values import to_arrow
@@ -55,6 +56,7 @@ def canonical_form(frame: Table) -> Canonical:
         ranks, distinct = _rank_column(frame, name)
         codes.append(ranks)
         sha.update(digest_column(str(name), distinct).encode())
+    return_freed_memory(len(frame))
     order = np.arange(len(frame)) if not codes or not len(frame) else sorted_places(*pack_columns(codes))
     for ranks in codes:
         for part in slices_of(len(order)):

@@ -64,6 +64,7 @@ def evaluate(  # noqa: PLR0913 - all that is known about a release
     except Exception as error:  # noqa: BLE001 - fail closed: what cannot be measured is refused
         refused = (Verdict(name, Status.REFUSED, reason=_reason(error)) for name in limits_of(policy))
         return GateReport(tuple(refused), digest, policy.digest, measured_on)
+    return_freed_memory(len(release))
     case = Case(policy, release, evidence, facts, descent, memory, population, in_ledger)
     return GateReport(tuple(_verdicts(case)), digest, policy.digest, measured_on)
 

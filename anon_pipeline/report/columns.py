@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from anon_pipeline.base.blocks import narrow_numbers
 from anon_pipeline.base.packed_tables import Table, column_type
 from anon_pipeline.base.rows import keep_rows
 from anon_pipeline.base.sums import exact_sum
@@ -187,14 +188,14 @@ class _Numbers:
     """A column of numbers, centered once for all columns that it is compared with."""
 
     def __init__(self, values: NDArray[np.float64]) -> None:
-        self.values = values
         self.there = ~np.isnan(values)
         self.all_there = bool(self.there.all())
+        self.values = narrow_numbers(values)
 
     @cached_property
     def centered(self) -> _Centered | None:
         """The column as `_center` returns it; of one in which no number is missing."""
-        return _center(self.values)
+        return _center(self.values.astype(np.float64, copy=False))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -211,7 +212,7 @@ def _pearson(a: _Numbers, b: _Numbers) -> float | None:
         x, y = a.centered, b.centered
     else:
         both = a.there & b.there
-        x, y = _center(a.values[both]), _center(b.values[both])
+        x, y = (_center(one.values[both].astype(np.float64)) for one in (a, b))
     if x is None or y is None:
         return None
     return max(-1.0, min(1.0, exact_sum(x.values * y.values) / (x.spread * y.spread)))
@@ -226,8 +227,8 @@ def _center(values: NDArray[np.float64]) -> _Centered | None:
     if len(values) < 2 or values.min() == values.max():
         return None
     values = np.ldexp(values, -math.frexp(float(np.abs(values).max()))[1])
-    values = values - values.min()
-    values = values / values.max()
-    values = values - exact_sum(values) / len(values)
-    values = values / np.abs(values).max()
+    values -= values.min()
+    values /= values.max()
+    values -= exact_sum(values) / len(values)
+    values /= np.abs(values).max()
     return _Centered(values, math.sqrt(exact_sum(values * values)))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.freed_memory import return_freed_memory
 from anon_pipeline.base.packed_tables import Table, without_index
 from anon_pipeline.base.threads import side_by_side
 from anon_pipeline.evidence.evidence import Evidence, evidence_from
@@ -41,6 +42,7 @@ def public_report(policy: Policy, document: Mapping[str, Any], frame: Table) -> 
         lambda: correlations(policy, [frame]),
     ]
     found, columns, pairs = side_by_side(parts, records=len(frame))
+    return_freed_memory(len(frame))
     return page(policy, said, columns, pairs, found)
 
 

@@ -21,6 +21,7 @@ import pandas as pd
 
 from anon_pipeline.base.digest import digest_column
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.freed_memory import return_freed_memory
 from anon_pipeline.base.packed_tables import PackedTable, Table
 from anon_pipeline.base.threads import side_by_side
 from anon_pipeline.base.values import to_arrow
@@ -89,7 +90,9 @@ def table_digest(frame: Table) -> str:
 
 
 def _digest_of(table: PackedTable, name: str) -> str:
-    return _digest_or_name(name, table[name])
+    found = _digest_or_name(name, table[name])
+    return_freed_memory(len(table))
+    return found
 
 
 def _digest_or_name(name: object, column: pd.Series) -> str:

@@ -150,6 +150,7 @@ def k_anonymized(
         InputError: values outside their hierarchy.
         InfeasibleError: no recoding within the suppression limit.
     """
+    return_freed_memory(len(before.frame))
     frame, places = order_by_content(policy, before.frame)
     gone = mark_incomplete(frame, policy)
     refuse_too_incomplete(policy, frame, gone)
