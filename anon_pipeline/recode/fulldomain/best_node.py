@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import group_rows
+from anon_pipeline.base.freed_memory import return_freed_memory
 from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
@@ -36,6 +37,8 @@ def full_domain(task: Task, table: DistinctTuples) -> Choice:
 def choose_node(search: Search) -> Choice:
     """Ask the task's recoder for a node, and make the choice that it is."""
     best, elsewhere = _choose(search)
+    search = replace(search, tables=None)  # what counting needed is as large as the table
+    return_freed_memory(search.source.records)
     found = node_choice(search, best)
     return replace(found, checked=found.checked + elsewhere)
 
