@@ -133,16 +133,20 @@ def pack_large(table: Table) -> Table:
     return PackedTable({str(name): pack_column(column) for name, column in table.items()}, len(table))
 
 
-def table_of(columns: Iterable[tuple[str, pd.Series]], records: int) -> Table:
+def table_of(columns: Iterable[tuple[str, pd.Series | PackedColumn]], records: int) -> Table:
     """Make a table of columns, of which each is packed before the next is made if the table is large.
 
     Args:
-        columns: names, each once, and (n,) columns with the index 0 … n−1.
+        columns: names, each once, and (n,) columns with the index 0 … n−1; of large tables also packed ones.
         records: n.
     """
-    if is_large(records):
-        return PackedTable({name: pack_column(column) for name, column in columns}, records)
-    return pd.DataFrame(dict(columns))
+    if not is_large(records):
+        return pd.DataFrame(dict(columns))
+    packed = (
+        (name, column if isinstance(column, PackedColumn) else pack_column(column))
+        for name, column in columns
+    )
+    return PackedTable(dict(packed), records)
 
 
 def unpack_table(table: Table) -> pd.DataFrame:

@@ -53,7 +53,7 @@ class ScratchArray:
                 encryptor = Cipher(self._key, modes.GCM(_nonce(at))).encryptor()
                 size = encryptor.update_into(plain[part].data, room.data)
                 encryptor.finalize()
-                _write(self._file, room[:size])
+                _write_bytes(self._file, room[:size])
                 self._tags.append(encryptor.tag)
         except OSError as error:
             raise InputError(
@@ -86,7 +86,7 @@ class ScratchArray:
         try:
             for part in _parts(first, last):
                 sealed = room[: part.stop - part.start]
-                _read(self._file, sealed, part.start)
+                _read_bytes(self._file, sealed, part.start)
                 at = part.start // _PART
                 decryptor = Cipher(self._key, modes.GCM(_nonce(at), self._tags[at])).decryptor()
                 decryptor.update_into(sealed.data, plain[part.start - first :].data)
@@ -133,12 +133,12 @@ def _parts(first: int, last: int) -> Iterator[slice]:
         yield slice(start, min(start + _PART, last))
 
 
-def _write(file: BinaryIO, data: NDArray[np.uint8]) -> None:
+def _write_bytes(file: BinaryIO, data: NDArray[np.uint8]) -> None:
     while len(data):
         data = data[os.write(file.fileno(), data.data) :]
 
 
-def _read(file: BinaryIO, data: NDArray[np.uint8], start: int) -> None:
+def _read_bytes(file: BinaryIO, data: NDArray[np.uint8], start: int) -> None:
     """Fill an array with the bytes of a file from a place on; other threads may read it meanwhile."""
     while len(data):
         read = os.preadv(file.fileno(), [data.data], start)

@@ -18,6 +18,9 @@ from anon_pipeline.base.quiet import quiet_elsewhere
 LARGE = 2**15
 """Records from which threads are worth their start, and their turns at Python."""
 
+HUGE = 2**22
+"""Records from which tasks that need memory for whole columns run one after the other."""
+
 _MOST = 8  # threads, for each has arrays of its own
 _Result = TypeVar("_Result")
 
@@ -50,6 +53,16 @@ def side_by_side(tasks: Sequence[Callable[[], _Result]], *, records: int = LARGE
         here = [_run_here(tasks[0])]
         here += [_run_here(tasks[at + 1]) if other.cancel() else other for at, other in enumerate(others)]
     return [one.result() for one in here]
+
+
+def side_by_side_unless_huge(tasks: Sequence[Callable[[], _Result]], *, records: int) -> list[_Result]:
+    """Run tasks that each need memory for whole columns: of `HUGE` tables one after the other.
+
+    Arguments, what is returned and raised: see `side_by_side`.
+    """
+    if records >= HUGE:
+        return [task() for task in tasks]
+    return side_by_side(tasks, records=records)
 
 
 def _run_here(task: Callable[[], _Result]) -> Future[_Result]:

@@ -14,6 +14,7 @@ from anon_pipeline.base.blocks import narrow_integers
 from anon_pipeline.base.errors import InputError, withhold_text
 from anon_pipeline.base.mistakes import counted_records
 from anon_pipeline.base.packed_tables import Table, numbered_cells
+from anon_pipeline.base.text_numbers import number_texts
 
 _DIGIT = r"\s*\d"
 _EXACT = 2**53  # whole floats from here on may stand for another whole number
@@ -156,9 +157,9 @@ def arrow_codes(column: pd.Series) -> tuple[NDArray[np.int64], pa.LargeStringArr
     Numbers and dates are distinguished before they are written, so that each is written once.
     """
     if isinstance(column.dtype, pd.StringDtype):
-        return _encode(pa.array(column, type=pa.large_string()))
+        return number_texts(pa.array(column, type=pa.large_string()))
     if not _written_alike(column):
-        return _encode(pa.array(to_texts(column), type=pa.large_string()))
+        return number_texts(pa.array(to_texts(column), type=pa.large_string()))
     codes, values = pd.factorize(column, use_na_sentinel=False)
     again, texts = arrow_codes(to_texts(pd.Series(values, dtype=column.dtype)))
     return again[codes], texts
@@ -182,13 +183,6 @@ def text_ranks(column: pd.Series) -> NDArray[np.int64]:
     ranks[order] = np.arange(len(texts))
     ranks[texts.is_null().to_numpy(zero_copy_only=False)] = -1
     return ranks[codes]
-
-
-def _encode(texts: pa.Array | pa.ChunkedArray) -> tuple[NDArray[np.int64], pa.LargeStringArray]:
-    """Number texts, missing ones as one of them; and return each once."""
-    whole = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
-    encoded = whole.dictionary_encode(null_encoding="encode")
-    return encoded.indices.to_numpy().astype(np.int64), encoded.dictionary
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,7 +15,8 @@ from anon_pipeline.base.blocks import narrow_integers
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.headers import refuse_names
 from anon_pipeline.base.mistakes import counted_records
-from anon_pipeline.base.packed_tables import Table, table_of, with_text_names
+from anon_pipeline.base.packed_columns import PackedColumn
+from anon_pipeline.base.packed_tables import PackedTable, Table, table_of, with_text_names
 from anon_pipeline.base.values import text_ranks, to_arrow, to_finite_numbers, to_texts, to_whole_numbers
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.hierarchy import Hierarchy, code_column
@@ -53,10 +54,15 @@ def accept(frame: Table, policy: Policy) -> Table:
     return table
 
 
-def _accepted_columns(named: Table, policy: Policy, problems: list[str]) -> Iterator[tuple[str, pd.Series]]:
-    """Yield each column that can be cast to what its role needs; what is wrong is added to ``problems``."""
+def _accepted_columns(
+    named: Table, policy: Policy, problems: list[str]
+) -> Iterator[tuple[str, pd.Series | PackedColumn]]:
+    """Yield each column that can be cast to what its role needs; what is wrong is added to ``problems``.
+
+    A packed column that is as its role needs it stays packed.
+    """
     for name, column in policy.columns.items():
-        series = named[name].reset_index(drop=True)
+        series = as_given = named[name].reset_index(drop=True)
         if isinstance(series.dtype, pd.CategoricalDtype):
             series = series.astype(object)
         cast = None
@@ -65,7 +71,9 @@ def _accepted_columns(named: Table, policy: Policy, problems: list[str]) -> Iter
         except InputError as error:
             problems += error.problems
         problems += _missing_problems(series, column)
-        if cast is not None:
+        if cast is as_given and isinstance(named, PackedTable):
+            yield name, named.packed_column(name)
+        elif cast is not None:
             yield name, cast
 
 

@@ -11,7 +11,7 @@ from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.errors import InputError, is_named
 from anon_pipeline.base.freed_memory import return_freed_memory
 from anon_pipeline.base.packed_tables import Table, unpack_table
-from anon_pipeline.base.threads import side_by_side
+from anon_pipeline.base.threads import side_by_side_unless_huge
 from anon_pipeline.evidence.evidence import evidence_from
 from anon_pipeline.evidence.value_order import with_numbered_classes
 from anon_pipeline.limits.case import Case
@@ -76,7 +76,9 @@ def _verdicts(case: Case) -> list[Verdict]:
     """
     asked = list(demands(case.policy))
     own = [at for at, demand in enumerate(asked) if demand.limit.name not in LIMIT_KEYS]
-    judged = side_by_side([partial(_judge, asked[at], case) for at in own], records=len(case.release))
+    judged = side_by_side_unless_huge(
+        [partial(_judge, asked[at], case) for at in own], records=len(case.release)
+    )
     found = dict(zip(own, judged, strict=True))
     return [found[at] if at in found else _judge(demand, case) for at, demand in enumerate(asked)]
 

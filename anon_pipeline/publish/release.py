@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from anon_pipeline.base.canonical import canonical_form
 from anon_pipeline.base.errors import GateRefused
 from anon_pipeline.base.packed_tables import Table, with_column_of
-from anon_pipeline.base.threads import side_by_side
+from anon_pipeline.base.threads import side_by_side_unless_huge
 from anon_pipeline.encode.codes import RECORD
 from anon_pipeline.gate import GateReport
 from anon_pipeline.ledger import exact_text
@@ -172,7 +172,7 @@ def _describe(
     tasks: list[Callable[[], Any]] = [partial(_page, policy, document, frame)]
     if booked:
         tasks.append(lambda: canonical_form(frame).digest)
-    page, *rows = side_by_side(tasks, records=len(frame))
+    page, *rows = side_by_side_unless_huge(tasks, records=len(frame))
     return page, rows[0] if rows else None
 
 

@@ -234,9 +234,10 @@ def read_input(asked: Request, booked: Booking, *, opens: Opens | None = None) -
         key = hashing_key(policy, folder=locations.sources)
     asked.observe(Step("source"))
     with private_stage("source"):
-        frame = read_source(policy, folder=locations.sources, partition=partition)
+        table = pack_large(read_source(policy, folder=locations.sources, partition=partition))
+    return_freed_memory(len(table))
     memory = None if asked.archive is None else read_memory(asked.archive, booked, partition)
-    return [pack_large(frame)], Means(
+    return [table], Means(
         locations.hierarchies,
         key,
         system_entropy(),

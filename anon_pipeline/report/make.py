@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.freed_memory import return_freed_memory
 from anon_pipeline.base.packed_tables import Table, without_index
-from anon_pipeline.base.threads import side_by_side
+from anon_pipeline.base.threads import side_by_side_unless_huge
 from anon_pipeline.evidence.evidence import Evidence, evidence_from
 from anon_pipeline.evidence.measures import linking_risk_share
 from anon_pipeline.evidence.selection import selection
@@ -41,7 +41,7 @@ def public_report(policy: Policy, document: Mapping[str, Any], frame: Table) -> 
         lambda: distributions(policy, [frame], k=policy.gate_k),
         lambda: correlations(policy, [frame]),
     ]
-    found, columns, pairs = side_by_side(parts, records=len(frame))
+    found, columns, pairs = side_by_side_unless_huge(parts, records=len(frame))
     return_freed_memory(len(frame))
     return page(policy, said, columns, pairs, found)
 

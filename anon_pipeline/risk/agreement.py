@@ -16,7 +16,7 @@ ALIKE = 0.5
 """Mean agreement beyond chance (Cohen's kappa) above which records of one value look like one person's."""
 
 _OFTEN = 4  # records of a value on average, below which those that occur once are looked for
-_LARGE = 2**16  # records from which a compiled loop counts pairs; of fewer its compilation takes longer
+COUNTED_FROM = 2**16  # records from which a compiled loop counts pairs; of fewer its compilation takes longer
 
 _MOST = 2**31 - 1  # records whose places have four bytes
 
@@ -49,7 +49,7 @@ def repeated_groups(values: Integers) -> Repeated:
     inside = narrow_integers(np.flatnonzero(repeated[values]))
     groups = ranks_of(repeated)[values[inside]]
     sizes, order = np.bincount(groups), None
-    if _LARGE <= len(groups) <= _MOST:
+    if COUNTED_FROM <= len(groups) <= _MOST:
         order = sorted_places(groups, len(sizes)).astype(np.int32)
     return Repeated(inside, groups, sizes, order)
 

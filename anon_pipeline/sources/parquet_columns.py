@@ -57,7 +57,7 @@ class _File:
 def packed_parquet(path: Path | Held, *, limits: Limits) -> Table:
     """Read a Parquet file with its types; a large one is packed. See `parquet.read_parquet`."""
     with withhold_text(f"{path.name}: must be a readable Parquet file", *UNREADABLE):
-        file = _opened(path, [], limits)
+        file = _open_file(path, [], limits)
         if not _is_read_by_column([file]):
             return read_parquet(path, limits=limits)
         return table_of(_columns(path.name, [file], limits), file.records)
@@ -66,7 +66,7 @@ def packed_parquet(path: Path | Held, *, limits: Limits) -> Table:
 def packed_folder(name: str, files: Mapping[str, Path | Held], limits: Limits) -> Table:
     """Read a folder of Parquet files as one table; a large one is packed. See `parquet.parquet_folder`."""
     with withhold_text(f"{name}: must be a readable folder of Parquet files", *UNREADABLE):
-        found = [_opened(files[path], folder_keys(path), limits) for path in sorted(files)]
+        found = [_open_file(files[path], folder_keys(path), limits) for path in sorted(files)]
         if not _is_read_by_column(found):
             return parquet_folder(name, files, limits)
         refuse_unlike(name, [file.whole_schema for file in found])
@@ -77,7 +77,7 @@ def packed_folder(name: str, files: Mapping[str, Path | Held], limits: Limits) -
         return table_of(_columns(name, found, limits), records)
 
 
-def _opened(path: Path | Held, keys: Sequence[tuple[str, str | None]], limits: Limits) -> _File:
+def _open_file(path: Path | Held, keys: Sequence[tuple[str, str | None]], limits: Limits) -> _File:
     schema, records = read_schema(path, limits)
     return _File(path, keys, schema, records)
 

@@ -21,7 +21,7 @@ from anon_pipeline.base.freed_memory import return_freed_memory
 from anon_pipeline.base.observer import Observer, Step, ignore
 from anon_pipeline.base.packed_tables import Table, insert_column, with_columns
 from anon_pipeline.base.rows import keep_rows, take_rows
-from anon_pipeline.base.threads import side_by_side
+from anon_pipeline.base.threads import side_by_side_unless_huge
 from anon_pipeline.encode.categories import noisy_columns, noisy_units
 from anon_pipeline.encode.codes import CLASS, RECORD, code_quasi_identifiers, mark_incomplete
 from anon_pipeline.encode.noise import draw_noise
@@ -114,7 +114,7 @@ def deidentified(policy: Policy, before: Staged, *, key: bytes | None, hierarchi
         partial(held_identifiers, accepted, coarse, policy),
         partial(following_columns, after, policy),
     ]
-    holding, following = side_by_side(looks, records=len(after))
+    holding, following = side_by_side_unless_huge(looks, records=len(after))
     facts = DeidentifiedFacts(
         **identifier_facts(policy),
         **people,

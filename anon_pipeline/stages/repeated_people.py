@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from anon_pipeline.base.blocks import narrow_integers
 from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.base.rows import keep_rows
-from anon_pipeline.base.threads import side_by_side
+from anon_pipeline.base.threads import side_by_side, side_by_side_unless_huge
 from anon_pipeline.base.values import WrittenColumns
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.agreement import found_agreements, tells_one_person
@@ -56,7 +56,7 @@ def repeated_people(frame: Table, policy: Policy) -> tuple[str, ...]:
         frame = keep_rows(frame, ~pd.Series(same_person(frame[said])).duplicated().to_numpy())
     written = WrittenColumns(frame)
     side_by_side([partial(written.codes, name) for name in combined_columns(policy)], records=len(frame))
-    found = side_by_side(
+    found = side_by_side_unless_huge(
         [
             partial(_repeated_identifiers, written, policy, said),
             partial(_repeated_combination, written, policy),

@@ -9,7 +9,7 @@ import pytest
 
 from anon_pipeline.base import threads
 from anon_pipeline.base.quiet import WITHHELD, own_words, quiet
-from anon_pipeline.base.threads import shared_property, side_by_side
+from anon_pipeline.base.threads import HUGE, shared_property, side_by_side, side_by_side_unless_huge
 
 CANARY = "CANARY-7f3a"
 
@@ -33,6 +33,26 @@ def test_results_come_in_order_from_as_many_threads_as_there_are_processors(proc
     assert found[0][1] == threading.get_ident()
     assert len({thread for _, thread in found}) <= processors
     assert (found[1][1] == found[0][1]) == (processors == 1)
+
+
+def test_tasks_on_huge_tables_run_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "processors", lambda: 2)
+    together = threading.Barrier(2)
+
+    def meet() -> int:
+        together.wait(60)
+        return threading.get_ident()
+
+    assert len({*side_by_side_unless_huge([meet] * 2, records=HUGE - 1)}) == 2
+    found = side_by_side_unless_huge([threading.get_ident] * 3, records=HUGE)
+    assert found == [threading.get_ident()] * 3
+
+    def refuse() -> None:
+        raise ValueError("one")
+
+    for records in (HUGE - 1, HUGE):
+        with pytest.raises(ValueError, match="one"):
+            side_by_side_unless_huge([refuse, lambda: None], records=records)
 
 
 def test_this_thread_takes_tasks_that_no_other_has_begun(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,11 +49,11 @@ def test_of_many_records_pairs_are_counted_in_a_loop(
 
     def measured() -> float | None:
         among = repeated_groups(values)
-        assert (among.order is None) is (len(among.inside) < agreement._LARGE)
+        assert (among.order is None) is (len(among.inside) < agreement.COUNTED_FROM)
         return beyond_chance(np.bincount(codes), codes[among.inside], among)
 
     sorted_ones = measured()
-    monkeypatch.setattr(agreement, "_LARGE", 1)
+    monkeypatch.setattr(agreement, "COUNTED_FROM", 1)
     assert measured() == sorted_ones  # to the last bit: both add whole numbers
 
 
