@@ -1,8 +1,8 @@
 """Arrays of large tables in files instead of in memory, where a deployment names a folder for them.
 
-The files have no name, so that nothing is left of them when the process ends, however it ends. They are
-encrypted, each with a key of its own that is in memory alone, and each part is authenticated when it is
-read.
+The file of a process has no name, so that nothing is left of it when the process ends, however it ends.
+Arrays are encrypted, each with a key of its own that is in memory alone, and each part is authenticated when
+it is read.
 
 Decision: docs/adr/0084-columns-on-disk.md.
 """
@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import os
 import tempfile
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
 import numpy as np
 from cryptography.exceptions import InvalidTag
@@ -21,6 +22,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError, error_words
+from anon_pipeline.base.scratch_file import scratch_file
 
 SCRATCH: Final = "ANON_PIPELINE_SCRATCH"
 """The variable of the environment that names the folder; without it arrays stay in memory."""
@@ -39,7 +41,7 @@ class ScratchArray:
         InputError: the folder cannot be written to, or is full.
     """
 
-    __slots__ = ("_dtype", "_file", "_key", "_length", "_tags")
+    __slots__ = ("__weakref__", "_begin", "_dtype", "_file", "_key", "_length", "_tags")
 
     def __init__(self, array: NDArray[Any], folder: Path) -> None:
         self._dtype, self._length = array.dtype, len(array)
@@ -48,17 +50,18 @@ class ScratchArray:
         plain = np.ascontiguousarray(array).view(np.uint8)
         room = np.empty(_PART + _TAG, np.uint8)
         try:
-            self._file: BinaryIO = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 - until it is let go
+            self._file = scratch_file(folder)
+            self._begin = self._file.take(len(plain))
+            let_go = weakref.finalize(self, self._file.give_back, self._begin, len(plain))
+            let_go.atexit = False
             for at, part in enumerate(_parts(0, len(plain))):
                 encryptor = Cipher(self._key, modes.GCM(_nonce(at))).encryptor()
                 size = encryptor.update_into(plain[part].data, room.data)
                 encryptor.finalize()
-                _write_bytes(self._file, room[:size])
+                self._file.write(room[:size], self._begin + part.start)
                 self._tags.append(encryptor.tag)
         except OSError as error:
-            raise InputError(
-                f"{SCRATCH}: must be a folder that can be written to and has room: {error_words(error)}"
-            ) from None
+            raise _unfit(error) from None
 
     def __len__(self) -> int:
         return self._length
@@ -86,7 +89,7 @@ class ScratchArray:
         try:
             for part in _parts(first, last):
                 sealed = room[: part.stop - part.start]
-                _read_bytes(self._file, sealed, part.start)
+                self._file.read(sealed, self._begin + part.start)
                 at = part.start // _PART
                 decryptor = Cipher(self._key, modes.GCM(_nonce(at), self._tags[at])).decryptor()
                 decryptor.update_into(sealed.data, plain[part.start - first :].data)
@@ -118,8 +121,19 @@ def refuse_unfit_scratch() -> None:
         InputError: naming the variable, and not its value.
     """
     folder = os.environ.get(SCRATCH)
-    if folder:
-        ScratchArray(np.zeros(1, np.uint8), Path(folder))
+    if not folder:
+        return
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(1))
+    except OSError as error:
+        raise _unfit(error) from None
+
+
+def _unfit(error: OSError) -> InputError:
+    return InputError(
+        f"{SCRATCH}: must be a folder that can be written to and has room: {error_words(error)}"
+    )
 
 
 def _nonce(at: int) -> bytes:
@@ -131,17 +145,3 @@ def _parts(first: int, last: int) -> Iterator[slice]:
     """Yield the parts that the bytes first … last−1 are encrypted in; ``first`` begins one."""
     for start in range(first, last, _PART):
         yield slice(start, min(start + _PART, last))
-
-
-def _write_bytes(file: BinaryIO, data: NDArray[np.uint8]) -> None:
-    while len(data):
-        data = data[os.write(file.fileno(), data.data) :]
-
-
-def _read_bytes(file: BinaryIO, data: NDArray[np.uint8], start: int) -> None:
-    """Fill an array with the bytes of a file from a place on; other threads may read it meanwhile."""
-    while len(data):
-        read = os.preadv(file.fileno(), [data.data], start)
-        if not read:
-            raise OSError("a file has an end before its data")
-        data, start = data[read:], start + read

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import gc
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -83,14 +84,15 @@ def test_the_file_is_encrypted_and_has_no_name(tmp_path: Path) -> None:
     array = np.frombuffer(CANARY * 1000, np.uint8)
     kept, again = keep_array(array), keep_array(array)
     assert not [*tmp_path.iterdir()]
-    contents = [path.read_bytes() for path in files()]
-    assert [len(content) for content in contents] == [len(array)] * 2
-    assert contents[0] != contents[1]  # a key for each
-    assert not any(CANARY[:8] in content for content in contents)
+    (file,) = files()
+    content = file.read_bytes()
+    assert len(content) == 2 * len(array)
+    assert content[: len(array)] != content[len(array) :]  # a key for each
+    assert CANARY[:8] not in content
     assert "Quill" not in repr(kept) + repr(again)
     del kept, again
     gc.collect()
-    assert not files()
+    assert not file.read_bytes()
 
 
 def test_a_file_that_was_changed_is_refused() -> None:
@@ -112,7 +114,7 @@ def test_a_file_that_was_cut_is_refused() -> None:
 
 
 def test_a_folder_that_is_not_there_or_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(SCRATCH, str(tmp_path / "Quillfeather-4711"))
+    monkeypatch.setenv(SCRATCH, str(tmp_path / "Quillfeather-4711"))  # which no file is open in
     for refuse in (refuse_unfit_scratch, lambda: keep_array(np.arange(9))):
         with pytest.raises(InputError, match="must be a folder that can be written to") as caught:
             refuse()
@@ -122,10 +124,32 @@ def test_a_folder_that_is_not_there_or_is_full(tmp_path: Path, monkeypatch: pyte
     def full(*_: object) -> int:
         raise OSError(errno.ENOSPC, "Quillfeather-4711")
 
-    monkeypatch.setattr(os, "write", full)
+    monkeypatch.setattr(os, "pwrite", full)
     with pytest.raises(InputError, match="has room") as caught:
         keep_array(np.arange(9))
     assert "Quillfeather" not in str(caught.value)
+
+
+def test_more_arrays_than_files_that_may_be_open() -> None:
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (100, limits[1]))
+    try:
+        arrays = [np.full(50, number) for number in range(300)]
+        kept = [keep_array(array) for array in arrays]
+        assert all(np.array_equal(load_array(one), array) for one, array in zip(kept, arrays, strict=True))
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
+def test_a_copy_of_the_process_writes_to_a_file_of_its_own() -> None:
+    kept = keep_array(np.arange(1000))
+    child = os.fork()
+    if not child:
+        own = [load_array(keep_array(np.full(1000, number))).tolist() for number in (1, 2)]
+        fine = own == [[1] * 1000, [2] * 1000] and np.array_equal(load_array(kept), np.arange(1000))
+        os._exit(0 if fine else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert np.array_equal(load_array(kept), np.arange(1000))
 
 
 def test_nothing_is_left_of_a_process_that_is_killed(tmp_path: Path) -> None:

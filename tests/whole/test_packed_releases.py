@@ -147,17 +147,17 @@ def test_a_release_of_columns_in_files_is_the_same(
 def test_a_folder_that_fills_ends_a_release(
     later: int, small_policy: Small, small_people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write, written = os.write, list[int]()
+    write, written = os.pwrite, list[int]()
 
-    def filling(handle: int, data: Any) -> int:
+    def filling(handle: int, data: Any, begin: int) -> int:
         """Write, some times."""
         written.append(handle)
         if len(written) > later:
             raise OSError(errno.ENOSPC, "Quillfeather-4711")
-        return write(handle, data)
+        return write(handle, data, begin)
 
     with large(monkeypatch, tmp_path), monkeypatch.context() as patch:
-        patch.setattr(os, "write", filling)
+        patch.setattr(os, "pwrite", filling)
         with pytest.raises(InputError, match="ANON_PIPELINE_SCRATCH: must be a folder") as caught:
             anonymize(small_policy(), small_people(400), entropy=seeded_entropy(1))
     assert "Quillfeather" not in str(caught.value)
