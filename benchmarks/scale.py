@@ -4,7 +4,8 @@ Belongs here: the sources, the runs and their order. Does not belong here: measu
 (`process_tree`), the table and the growth (`scale_table`).
 
 The demo's patients are written to a Parquet file once, and a release is made of it by ``anon-pipeline run``,
-each time in a process and a project of its own. A run in which kernels are compiled is not counted.
+each time in a process and a project of its own. A run in which kernels are compiled is not counted. More than
+ten million patients are several generated tables, one behind the other.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from anon_pipeline.base.scratch import SCRATCH
 from benchmarks.process_tree import Usage, usage_of
 from benchmarks.scale_table import HEADER, growth, memory, middle, picture, row
 
@@ -35,10 +37,19 @@ _FILE: Final = "patients.parquet"
 _COMPILING: Final = "compiling kernels"
 _RUNS: Final = 3  # at most, until one compiles nothing
 _PROGRAM: Final = "from anon_pipeline.cli import main; main()"
-_WRITE: Final = (
-    "import sys; from anon_pipeline.sources.patients import patients; "
-    "patients(int(sys.argv[1])).to_parquet(sys.argv[2], index=False)"
-)
+_WRITE: Final = """
+import sys
+import pyarrow as pa
+import pyarrow.parquet as pq
+from anon_pipeline.sources.patients import patients
+left, seed, writer = int(sys.argv[1]), 0, None
+while left:
+    table = pa.Table.from_pandas(patients(min(left, 10_000_000), seed=seed), preserve_index=False)
+    writer = writer or pq.ParquetWriter(sys.argv[2], table.schema)
+    writer.write_table(table)
+    left, seed = left - len(table), seed + 1
+writer.close()
+"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -47,24 +58,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--records", nargs="+", type=int, default=RECORDS, metavar="N")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--plot", type=Path, metavar="FILE", help="an SVG of time and memory")
+    parser.add_argument("--scratch", type=Path, metavar="FOLDER", help="for ANON_PIPELINE_SCRATCH")
     chosen = parser.parse_args(arguments)
     if chosen.repeats < 1 or min(chosen.records) < 1:
         parser.error("--repeats and --records must be 1 or more")
     with tempfile.TemporaryDirectory(prefix="anon_pipeline_scale_") as folder:
-        points = measured(sorted({*chosen.records}), chosen.repeats, Path(folder))
+        points = measured(sorted({*chosen.records}), chosen.repeats, Path(folder), scratch=chosen.scratch)
     print(f"\n{growth(points)}".rstrip())
     if chosen.plot is not None:
         chosen.plot.write_text(picture(points), encoding="utf-8")
     return 0
 
 
-def measured(sizes: Sequence[int], repeats: int, folder: Path) -> dict[int, Usage]:
+def measured(
+    sizes: Sequence[int], repeats: int, folder: Path, *, scratch: Path | None = None
+) -> dict[int, Usage]:
     """Measure releases, and print each row of the table when it is known.
 
     Args:
         sizes: numbers of records, ascending.
         repeats: of each size; medians count.
         folder: for the sources and the projects; both are deleted when they were used.
+        scratch: folder for the columns of large tables; None: they are in memory.
     """
     write_source(FEW, folder)
     release(folder)  # a warm-up: byte code, kernels, files of libraries
@@ -78,7 +93,7 @@ def measured(sizes: Sequence[int], repeats: int, folder: Path) -> dict[int, Usag
     points = {}
     for records in sizes:
         write_source(records, folder)
-        points[records] = middle([warm(partial(release, folder)) for _ in range(repeats)])
+        points[records] = middle([warm(partial(release, folder, scratch)) for _ in range(repeats)])
         print(row(records, points[records], libraries.peak), flush=True)
     return points
 
@@ -108,9 +123,10 @@ def warm(once: Callable[[], tuple[Usage, bool]]) -> Usage:
     raise SystemExit(f"A run must find all kernels compiled after {_RUNS} runs. Set NUMBA_CACHE_DIR.")
 
 
-def release(folder: Path) -> tuple[Usage, bool]:
+def release(folder: Path, scratch: Path | None = None) -> tuple[Usage, bool]:
     """Make a release of the file of a folder, as a user does."""
-    return made(folder, policy_text(), ("run", "policy.yaml"))
+    more = {} if scratch is None else {SCRATCH: str(scratch.absolute())}
+    return made(folder, policy_text(), ("run", "policy.yaml"), more)
 
 
 def made(
