@@ -37,7 +37,7 @@ _FILE: Final = "patients.parquet"
 _COMPILING: Final = "compiling kernels"
 _RUNS: Final = 3  # at most, until one compiles nothing
 _PROGRAM: Final = "from anon_pipeline.cli import main; main()"
-_WRITE: Final = """
+WRITE: Final = """
 import sys
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -104,7 +104,7 @@ def _memory_of_machine() -> str:
 
 def write_source(records: int, folder: Path) -> None:
     """Write generated patients to the file of a folder, in a process of its own."""
-    command = [sys.executable, "-c", _WRITE, str(records), str(folder / _FILE)]
+    command = [sys.executable, "-c", WRITE, str(records), str(folder / _FILE)]
     subprocess.run(command, cwd=folder, env=environment(folder), check=True)
 
 

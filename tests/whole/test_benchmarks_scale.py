@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import pandas as pd
 import pytest
 import yaml
 
 from anon_pipeline.policy import policy_from
+from anon_pipeline.sources.patients import patients
 from benchmarks import scale, scale_more
 from benchmarks.process_tree import Usage, together, tree, usage_of
 from benchmarks.scale_more import VARIATIONS, changed_policy, line
@@ -169,6 +171,23 @@ def test_releases_of_few_records_are_measured(
     assert cells.startswith("| 2,000 | ")
     assert 100 < int(cells.split(" | ")[3].removesuffix(" MiB")) < 1000
     assert ElementTree.parse(plot).getroot().tag == f"{SVG}svg"
+
+
+def test_many_records_are_several_generated_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scale, "WRITE", scale.WRITE.replace("10_000_000", "30"))
+    scale.write_source(70, tmp_path)
+    (file,) = tmp_path.glob("*.parquet")
+    found = pd.read_parquet(file)
+    pieces = [patients(30), patients(30, seed=1), patients(10, seed=2)]
+    pd.testing.assert_frame_equal(found, pd.concat(pieces, ignore_index=True), check_dtype=False)
+
+
+def test_columns_may_be_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[object] = []
+    monkeypatch.setattr(scale, "made", lambda *about: seen.append(about[3]) or (Usage(1, 1, 1, 1), False))
+    scale.release(tmp_path)
+    scale.release(tmp_path, tmp_path / "fast")
+    assert seen == [{}, {"ANON_PIPELINE_SCRATCH": str(tmp_path / "fast")}]
 
 
 def test_records_and_repeats_must_be_positive(capsys: pytest.CaptureFixture[str]) -> None:
