@@ -99,6 +99,14 @@ class PublishError(_Listed):
         super().__init__(problems)
 
 
+class ScratchError(_Listed):
+    """The folder for columns of large tables cannot be used; nothing is wrong with the data or the policy.
+
+    What was published before is untouched. It is no `InputError`: where those are counted or passed over,
+    this one ends the release.
+    """
+
+
 class NotAFileError(OSError):
     """A path names a pipe or a device, whose end may never come; for `error_words`."""
 

@@ -9,6 +9,7 @@ Decision: docs/adr/0084-columns-on-disk.md.
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 import weakref
@@ -21,7 +22,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
-from anon_pipeline.base.errors import InputError, error_words
+from anon_pipeline.base.errors import ScratchError
 from anon_pipeline.base.scratch_file import scratch_file
 
 SCRATCH: Final = "ANON_PIPELINE_SCRATCH"
@@ -29,6 +30,16 @@ SCRATCH: Final = "ANON_PIPELINE_SCRATCH"
 
 KEPT_FROM: Final = 2**18
 """Bytes of an array from which it is kept in a file."""
+
+_IN_WORDS = {
+    errno.ENOENT: "none",
+    errno.ENOTDIR: "a file",
+    errno.EACCES: "one that this user may not write to",
+    errno.EROFS: "one that is read-only",
+    errno.ENOSPC: "one without room",
+    errno.EDQUOT: "one in which this user has no more room",
+    errno.EMFILE: "too many open files of this process",
+}
 
 _PART = 2**23  # bytes that are encrypted together
 _KEY, _NONCE, _TAG = 32, 12, 16  # bytes
@@ -38,7 +49,7 @@ class ScratchArray:
     """A one-dimensional array of numbers that is kept in a file, encrypted; it is read when it is asked for.
 
     Raises:
-        InputError: the folder cannot be written to, or is full.
+        ScratchError: the folder cannot be written to, or is full.
     """
 
     __slots__ = ("__weakref__", "_begin", "_dtype", "_file", "_key", "_length", "_tags")
@@ -78,7 +89,7 @@ class ScratchArray:
         """Return the array's numbers at the places start … stop−1, in memory; nobody else has them.
 
         Raises:
-            InputError: the file cannot be read, or is not as it was written.
+            ScratchError: the file cannot be read, or is not as it was written.
         """
         width, whole = self._dtype.itemsize, self._length * self._dtype.itemsize
         begin, end = start * width, whole if stop is None else min(stop * width, whole)
@@ -95,8 +106,8 @@ class ScratchArray:
                 decryptor.update_into(sealed.data, plain[part.start - first :].data)
                 decryptor.finalize()
         except (OSError, InvalidTag) as error:
-            raise InputError(
-                f"{SCRATCH}: its files must stay as they were written: {error_words(error)}"
+            raise ScratchError(
+                f"{SCRATCH}: what was written there must be read as it was written, got {_words(error)}"
             ) from None
         return plain[begin - first : max(end - first, begin - first)].view(self._dtype)
 
@@ -118,7 +129,7 @@ def refuse_unfit_scratch() -> None:
     """Refuse a scratch folder that is none, or cannot be written to.
 
     Raises:
-        InputError: naming the variable, and not its value.
+        ScratchError: naming the variable, and not its value.
     """
     folder = os.environ.get(SCRATCH)
     if not folder:
@@ -130,10 +141,16 @@ def refuse_unfit_scratch() -> None:
         raise _unfit(error) from None
 
 
-def _unfit(error: OSError) -> InputError:
-    return InputError(
-        f"{SCRATCH}: must be a folder that can be written to and has room: {error_words(error)}"
+def _unfit(error: OSError) -> ScratchError:
+    return ScratchError(
+        f"{SCRATCH}: must be a folder that can be written to and has room, got {_words(error)}"
     )
+
+
+def _words(error: Exception) -> str:
+    """Say what went wrong, and not where."""
+    number = getattr(error, "errno", None)
+    return _IN_WORDS.get(number, type(error).__name__) if number else type(error).__name__
 
 
 def _nonce(at: int) -> bytes:

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from anon_pipeline.base.digest import digest_frame
-from anon_pipeline.base.errors import InputError, is_named
+from anon_pipeline.base.errors import InputError, ScratchError, is_named
 from anon_pipeline.base.freed_memory import return_freed_memory
 from anon_pipeline.base.packed_tables import Table, unpack_table
 from anon_pipeline.base.threads import side_by_side_unless_huge
@@ -61,6 +61,8 @@ def evaluate(  # noqa: PLR0913 - all that is known about a release
         evidence = with_numbered_classes(
             evidence_from(release, policy, originals=originals, hierarchies=hierarchies), policy
         )
+    except ScratchError:  # says nothing about the release: it ends, and may be made again
+        raise
     except Exception as error:  # noqa: BLE001 - fail closed: what cannot be measured is refused
         refused = (Verdict(name, Status.REFUSED, reason=_reason(error)) for name in limits_of(policy))
         return GateReport(tuple(refused), digest, policy.digest, measured_on)
@@ -110,6 +112,8 @@ def _judge(demand: Demand, case: Case) -> Verdict:
     """Judge by one limit; that of a plugin gets a copy, since what it changes would be published."""
     try:
         return demand.verdict(copy_for_plugin(case) if demand.limit.name in LIMIT_KEYS else case)
+    except ScratchError:
+        raise
     except Exception as error:  # noqa: BLE001 - fail closed: a measure that raises refuses
         return Verdict(demand.name, Status.REFUSED, reason=_reason(error))
     finally:

@@ -127,7 +127,8 @@ def _part(
     """Return a column of one file, (r,), and its bytes; ``read`` are those of the columns before."""
     schema, keys = pa.schema([field]), dict(file.keys)
     if field.name in keys:
-        return pa.table([key_column(keys[field.name], file.records)], schema=schema), 0
+        part = pa.table([key_column(keys[field.name], file.records)], schema=schema)
+        return part, part.nbytes
     place = file.schema.get_field_index(field.name)
     batches = list(read_batches(file.path, reader, limits, column=field.name, place=place, read=read))
     part = pa.Table.from_batches(write_out(batches, schema), schema)

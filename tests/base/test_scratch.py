@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from anon_pipeline.base import scratch
-from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.errors import ScratchError
 from anon_pipeline.base.scratch import SCRATCH, ScratchArray, keep_array, load_array, refuse_unfit_scratch
 
 CANARY = b"Quillfeather-4711"
@@ -101,7 +101,7 @@ def test_a_file_that_was_changed_is_refused() -> None:
     with path.open("r+b") as file:
         file.seek(17)
         file.write(b"x")
-    with pytest.raises(InputError, match="its files must stay as they were written"):
+    with pytest.raises(ScratchError, match="must be read as it was written"):
         kept.load()
 
 
@@ -109,14 +109,14 @@ def test_a_file_that_was_cut_is_refused() -> None:
     kept: Any = keep_array(np.arange(1000))
     (path,) = files()
     os.truncate(path, 100)
-    with pytest.raises(InputError, match="its files must stay as they were written"):
+    with pytest.raises(ScratchError, match="must be read as it was written"):
         kept.load()
 
 
 def test_a_folder_that_is_not_there_or_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(SCRATCH, str(tmp_path / "Quillfeather-4711"))  # which no file is open in
     for refuse in (refuse_unfit_scratch, lambda: keep_array(np.arange(9))):
-        with pytest.raises(InputError, match="must be a folder that can be written to") as caught:
+        with pytest.raises(ScratchError, match="must be a folder that can be written to") as caught:
             refuse()
         assert "Quillfeather" not in str(caught.value)
     monkeypatch.setenv(SCRATCH, str(tmp_path))
@@ -125,7 +125,7 @@ def test_a_folder_that_is_not_there_or_is_full(tmp_path: Path, monkeypatch: pyte
         raise OSError(errno.ENOSPC, "Quillfeather-4711")
 
     monkeypatch.setattr(os, "pwrite", full)
-    with pytest.raises(InputError, match="has room") as caught:
+    with pytest.raises(ScratchError, match="without room") as caught:
         keep_array(np.arange(9))
     assert "Quillfeather" not in str(caught.value)
 

@@ -163,6 +163,13 @@ def test_folders_that_do_not_fit_together(tmp_path: Path) -> None:
     both(lambda: packed_folder("people", files, Limits()), lambda: parquet_folder("people", files, Limits()))
 
 
+def test_the_bytes_of_a_key_count(tmp_path: Path) -> None:
+    for name in "ab":
+        written(tmp_path, pa.table({"x": range(1000)}), f"m={'k' * 200}/{name}.parquet")
+    files, bounds = files_in(tmp_path), Limits(uncompressed_bytes=100_000)
+    both(lambda: packed_folder("people", files, bounds), lambda: parquet_folder("people", files, bounds))
+
+
 def test_a_key_that_is_named_twice(tmp_path: Path) -> None:
     written(tmp_path, pa.table({"x": range(6)}), "k=1/k=2/a.parquet")
     files = files_in(tmp_path)

@@ -15,7 +15,7 @@ import pytest
 
 from anon_pipeline import Locations, anonymize, load_policy, make_release
 from anon_pipeline.base import packed_tables, scratch
-from anon_pipeline.base.errors import InputError, StageCrashed
+from anon_pipeline.base.errors import InputError, ScratchError, StageCrashed
 from anon_pipeline.base.packed_tables import PackedTable, pack_large
 from anon_pipeline.gate import Status
 from anon_pipeline.perturb.entropy import seeded_entropy
@@ -143,6 +143,38 @@ def test_a_release_of_columns_in_files_is_the_same(
     assert not [*tmp_path.iterdir()]
 
 
+def test_what_cannot_be_read_back_ends_a_release(
+    small_policy: Small, small_people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever it happens: no limit is refused or passed over for it, no warning goes missing."""
+    read, many = os.preadv, list[int]()
+    policy, people = small_policy(), small_people(400)
+
+    def make(broken: int | None) -> None:
+        """Make a release in which one reading fails."""
+        many.clear()
+
+        def reading(handle: int, room: Any, begin: int) -> int:
+            many.append(handle)
+            if len(many) == broken:
+                raise OSError(errno.EIO, "Quillfeather-4711")
+            return read(handle, room, begin)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "preadv", reading)
+            anonymize(policy, people, entropy=seeded_entropy(1))
+
+    with large(monkeypatch, tmp_path), monkeypatch.context() as patch:
+        patch.setattr("anon_pipeline.base.threads.processors", lambda: 1)
+        make(None)
+        total = len(many)
+        assert total > 200
+        for broken in [*range(1, total, total // 20), total]:
+            with pytest.raises(ScratchError, match="must be read as it was written") as caught:
+                make(broken)
+            assert "Quillfeather" not in str(caught.value)
+
+
 @pytest.mark.parametrize("later", [0, 1, 20, 60])
 def test_a_folder_that_fills_ends_a_release(
     later: int, small_policy: Small, small_people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -158,7 +190,7 @@ def test_a_folder_that_fills_ends_a_release(
 
     with large(monkeypatch, tmp_path), monkeypatch.context() as patch:
         patch.setattr(os, "pwrite", filling)
-        with pytest.raises(InputError, match="ANON_PIPELINE_SCRATCH: must be a folder") as caught:
+        with pytest.raises(ScratchError, match="ANON_PIPELINE_SCRATCH: must be a folder") as caught:
             anonymize(small_policy(), small_people(400), entropy=seeded_entropy(1))
     assert "Quillfeather" not in str(caught.value)
     assert not [*tmp_path.iterdir()]
