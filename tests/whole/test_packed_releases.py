@@ -247,6 +247,24 @@ def test_a_packed_release_is_written_verified_and_read(
     assert not verify_release(written.manifest_path, Against(policy)).with_status(Status.REFUSED)
 
 
+def test_dagster_keeps_columns_on_disk_too(
+    project: Callable[..., Any], small_people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, kept = tmp_path / "fast", list[int]()
+    folder.mkdir()
+    begin = scratch.ScratchArray.__init__
+    made = project(small_people())
+    with large(monkeypatch, folder), monkeypatch.context() as patch:
+        patch.setattr(
+            scratch.ScratchArray,
+            "__init__",
+            lambda self, *about: kept.append(1) or begin(self, *about),  # type: ignore[func-returns-value]
+        )
+        assert made.run("small_release").success
+    assert len(kept) > 50
+    assert not [*folder.iterdir()]
+
+
 WRONG: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
     "a text in place of a number": lambda people: people.assign(
         height=["tall", *people["height"].astype(str)[1:]]
