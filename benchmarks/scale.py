@@ -157,11 +157,12 @@ def made(
 
 
 def policy_text() -> str:
-    """Return the demo's policy with the file as its source."""
+    """Return the demo's policy with the file as its source, of any size."""
     text = POLICY.read_text(encoding="utf-8")
     if GENERATED not in text:
         raise SystemExit(f"{POLICY.name} must have the line `{GENERATED}`.")
-    return text.replace(GENERATED, f"source: {{path: {_FILE}, format: parquet}}")
+    limits = "{rows: 1_000_000_000, file_bytes: 1_000_000_000_000, uncompressed_bytes: 1_000_000_000_000}"
+    return text.replace(GENERATED, f"source: {{path: {_FILE}, format: parquet, limits: {limits}}}")
 
 
 def environment(folder: Path) -> dict[str, str]:

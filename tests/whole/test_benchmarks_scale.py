@@ -202,7 +202,9 @@ def test_the_policy_is_the_demos_with_a_file() -> None:
         yaml.safe_load(scale.POLICY.read_text(encoding="utf-8")),
         yaml.safe_load(scale.policy_text()),
     )
-    assert changed["attributes"].pop("source") == {"path": "patients.parquet", "format": "parquet"}
+    source = changed["attributes"].pop("source")
+    assert source.pop("limits")["rows"] == 10**9
+    assert source == {"path": "patients.parquet", "format": "parquet"}
     assert demos["attributes"].pop("source")["generate"] == "patients"
     assert changed == demos
 
