@@ -95,14 +95,16 @@ def test_without_great_expectations_nothing_is_published(
     assert said(path, "report_asset_check") == []
 
 
+def gone(*_: object, **__: object) -> None:
+    """Fail as a channel of messages that is gone."""
+    raise OSError(SECRET)
+
+
 def test_checks_that_cannot_be_told_stop_the_release(
     project: Make,
     started: Start,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def gone(*_: object, **__: object) -> None:
-        raise OSError(SECRET)
-
     monkeypatch.setattr(PipesContext, "report_asset_check", gone)
     path, made = started(), project()
     done = released(made)
@@ -116,9 +118,6 @@ def test_a_release_that_cannot_be_told_is_published_with_a_warning(
     started: Start,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def gone(*_: object, **__: object) -> None:
-        raise OSError(SECRET)
-
     monkeypatch.setattr(PipesContext, "report_asset_materialization", gone)
     _, made = started(), project()
     done = released(made)
