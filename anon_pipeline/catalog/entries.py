@@ -210,6 +210,7 @@ class SourceKind:
     remote: what that text is: a ``url`` of object stores or the web, or the environment ``variable`` that
         holds one; None: neither.
     upstream: whether it is the key of an asset of Dagster, which Dagster alone can read.
+    session: whether it is read by a session that Dagster may have as a resource.
     generated: whether its records are made up. Each partition is then one of its own, whatever its key.
     """
 
@@ -223,6 +224,7 @@ class SourceKind:
     version: str | None = None
     remote: Literal["url", "variable"] | None = None
     upstream: bool = False
+    session: bool = False
     generated: bool = False
 
 

@@ -19,6 +19,7 @@ EXTRAS: Mapping[str, str] = MappingProxyType(
         "openpyxl": "excel",
         "psycopg": "postgres",
         "pyiceberg": "iceberg",
+        "pyspark": "spark",
         "s3fs": "s3",
     }
 )

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
 
 import dagster as dg
 import pandas as pd
@@ -14,10 +13,10 @@ from anon_pipeline.orchestration.failures import as_failure
 from anon_pipeline.orchestration.metadata import facts_metadata
 from anon_pipeline.orchestration.partitions import partition_of_run, partitions_of
 from anon_pipeline.orchestration.progress import Log
-from anon_pipeline.orchestration.resources import VAULT, Folders
+from anon_pipeline.orchestration.resources import FOLDERS, VAULT
 from anon_pipeline.orchestration.stage import Stage, StageRun, asset_declaration, run_options
 from anon_pipeline.orchestration.table_columns import column_metadata
-from anon_pipeline.orchestration.upstream import upstream_reader
+from anon_pipeline.orchestration.upstream import source_reader, spark_keys
 from anon_pipeline.orchestration.vault import (
     check_retainable,
     draws_in,
@@ -62,8 +61,8 @@ def raw(policy: Policy, *, read: Reader | None = None) -> Stage:
 
 
 def _source(run: StageRun) -> Table:
-    if run.policy.source.kind.upstream and run.upstream is not None:
-        return run.upstream()
+    if run.read_source is not None:
+        return run.read_source()
     return read_source(run.policy, folder=run.folders.sources, partition=run.partition)
 
 
@@ -174,23 +173,22 @@ def _private(
     partitions, columns = partitions_of(policy), column_metadata(policy, stage, _main(ins))
 
     declared: Callable[[Callable[..., Staged]], dg.AssetsDefinition] = dg.asset(
-        **asset_declaration(policy, stage, meaning, ins), **run_options(policy), io_manager_key=VAULT
+        **asset_declaration(policy, stage, meaning, ins),
+        **run_options(policy),
+        io_manager_key=VAULT,
+        required_resource_keys={FOLDERS, VAULT, *spark_keys(policy, stage)},
     )
 
     @declared
-    def private_asset(
-        context: dg.AssetExecutionContext,
-        anon_folders: Folders,
-        anon_vault: dg.ResourceParam[Any],
-        **tables: Staged,
-    ) -> Staged:
+    def private_asset(context: dg.AssetExecutionContext, **tables: Staged) -> Staged:
         """Do the work of a stage on its tables, and report its facts as metadata."""
         with as_failure(), private_stage(stage):
             partition = partition_of_run(context, partitions)
             log = Log(context.log.info)
-            folders = anon_folders.locations()
-            upstream = upstream_reader(context, policy, partition)
-            run = StageRun(policy, folders, partition, context.run.run_id, anon_vault, log, upstream)
+            folders = getattr(context.resources, FOLDERS).locations()
+            vault = getattr(context.resources, VAULT)
+            reads = source_reader(context, policy, partition, stage)
+            run = StageRun(policy, folders, partition, context.run.run_id, vault, log, reads)
             run.folders.confine(policy, partition)
             where = run.where()
             before = {name: stage_table(policy, table, ins[name], where) for name, table in tables.items()}

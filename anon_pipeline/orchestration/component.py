@@ -24,12 +24,14 @@ from anon_pipeline.orchestration.release_elsewhere import (
     default_client,
     published_elsewhere,
 )
-from anon_pipeline.orchestration.resources import default_resources
+from anon_pipeline.orchestration.resources import active_session, default_resources
+from anon_pipeline.orchestration.upstream import spark_keys
 from anon_pipeline.policy.defaults_files import refuse_below_defaults
 from anon_pipeline.policy.load import policy_from
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.rendering import render_attributes
 from anon_pipeline.policy.templates import template
+from anon_pipeline.stages.private import STAGES
 from anon_pipeline.vault.git_ignore import ignore_vault
 
 
@@ -160,6 +162,7 @@ def build_release(
         assets, checks = [published_elsewhere(policy, elsewhere)], []
         jobs = [build_release_job(policy, assets)]
         resources |= {PIPES: default_client()} if elsewhere.client == PIPES else {}
+    resources |= dict.fromkeys(spark_keys(policy, STAGES[0]), active_session())
     schedule = build_schedule(policy, jobs[0], partitions_of(policy))
     sensor = build_sensor(policy, jobs[0], partitions_of(policy))
     return dg.Definitions(

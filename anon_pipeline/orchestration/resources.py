@@ -76,6 +76,16 @@ def _resources(locations: Locations) -> Mapping[str, Any]:
     return {FOLDERS: Folders.of(locations), VAULT: VaultIOManager(folder=locations.vault_place)}
 
 
+@lru_cache
+def active_session() -> dg.ResourceDefinition:
+    """Return the resource for the Spark session that is active in the process: one for all releases.
+
+    A deployment replaces it by a session, or by what has one as its ``spark_session``, as the resource of
+    `dagster-pyspark` has.
+    """
+    return dg.ResourceDefinition.none_resource("The Spark session that is active in the process.")
+
+
 def with_resources(definitions: dg.Definitions, resources: Mapping[str, Any]) -> dg.Definitions:
     """Return definitions with some resources replaced: how a deployment overrides the defaults.
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import dagster as dg
-import pandas as pd
 
 from anon_pipeline.base.observer import Observer, ignore
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.orchestration.partitions import partitions_of
 from anon_pipeline.orchestration.upstream import upstream_keys
 from anon_pipeline.orchestration.vault import location_of
@@ -30,7 +30,7 @@ class StageRun:
 
     vault: the IO manager of the private tables.
     observe: called with the progress of a search.
-    upstream: reads the asset that the policy names as its source.
+    read_source: reads the source, where Dagster does; None: the policy alone says how it is read.
     """
 
     policy: Policy
@@ -39,7 +39,7 @@ class StageRun:
     run: str
     vault: object
     observe: Observer = ignore
-    upstream: Callable[[], pd.DataFrame] | None = field(default=None, repr=False)
+    read_source: Callable[[], Table] | None = field(default=None, repr=False)
 
     def where(self) -> Where:
         """Return where the tables of this run belong."""

@@ -1,4 +1,4 @@
-"""The upstream asset that a release is made of, read through its own IO manager."""
+"""Sources that Dagster reads: an upstream asset through its own IO manager, Spark by a resource's session."""
 
 from collections.abc import Callable
 from functools import partial
@@ -7,8 +7,14 @@ import dagster as dg
 import pandas as pd
 
 from anon_pipeline.base.errors import InputError, error_words
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.sources.spark_tables import read_spark
 from anon_pipeline.sources.upstream import table_of_asset
+from anon_pipeline.stages.private import STAGES
+
+SPARK = "anon_spark"
+"""Key of the resource with a session of Spark."""
 
 
 def upstream_keys(policy: Policy) -> list[dg.AssetKey]:
@@ -16,11 +22,30 @@ def upstream_keys(policy: Policy) -> list[dg.AssetKey]:
     return [dg.AssetKey(policy.source.place)] if policy.source.kind.upstream else []
 
 
-def upstream_reader(
-    context: dg.AssetExecutionContext, policy: Policy, partition: str | None
-) -> Callable[[], pd.DataFrame]:
-    """Return what reads the asset that a policy names, when the stage asks for it."""
-    return partial(_read_asset, context, policy, partition)
+def spark_keys(policy: Policy, stage: str) -> set[str]:
+    """Return the key of the resource with the session of Spark that a stage needs, in a set; else none."""
+    source = policy.source
+    needs = stage == STAGES[0] and source.kind.session and source.place.url_env is None
+    return {SPARK} if needs else set()
+
+
+def source_reader(
+    context: dg.AssetExecutionContext, policy: Policy, partition: str | None, stage: str
+) -> Callable[[], Table] | None:
+    """Return what reads the source, if Dagster does; None: the policy alone says how it is read."""
+    if spark_keys(policy, stage):
+        return partial(_read_by_session, context, policy, partition)
+    return partial(_read_asset, context, policy, partition) if policy.source.kind.upstream else None
+
+
+def _read_by_session(context: dg.AssetExecutionContext, policy: Policy, partition: str | None) -> Table:
+    """Read a table of Spark by the resource: a session, or what has one as its ``spark_session``.
+
+    Raises:
+        InputError: see `spark_tables.read_spark`.
+    """
+    resource = getattr(context.resources, SPARK)
+    return read_spark(policy, partition, session=getattr(resource, "spark_session", resource))
 
 
 def _read_asset(context: dg.AssetExecutionContext, policy: Policy, partition: str | None) -> pd.DataFrame:

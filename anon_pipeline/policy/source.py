@@ -69,6 +69,30 @@ class DuckdbSource(_Selected):
     )
 
 
+class SparkSource(_Selected):
+    """A table, or what a query gives, of a cluster of Apache Spark."""
+
+    table: Annotated[Plain | tuple[Plain, ...] | None, TEXT, LATER] = Field(
+        None,
+        description="Name of the table, after its catalog and schema: main.shop.customers; or a list of "
+        "these names. May hold {partition}.",
+    )
+    query: Annotated[str | None, TEXT, LATER] = Field(
+        None, description="One SELECT statement. The partition is its parameter partition."
+    )
+    url_env: Annotated[str | None, TEXT, LATER] = Field(
+        None,
+        pattern=_VARIABLE,
+        description="Name of the environment variable that holds the URL of a Spark Connect server: sc://…; "
+        "default: the session of Dagster's resource anon_spark, or the one that is active.",
+    )
+
+    @property
+    def path_of_table(self) -> tuple[str, ...]:
+        """The names that lead to the table, its own last; nothing with a query."""
+        return tuple(self.table.split(".")) if isinstance(self.table, str) else self.table or ()
+
+
 def _key(value: Any) -> Any:
     """Take one text for a key of one part."""
     return [value] if isinstance(value, str) else value
@@ -181,6 +205,15 @@ _OWN = (
         partition=(_PARTITION,),
         partition_in=("path", "url"),
         version=f"{_READS}.delta_tables:delta_version",
+    ),
+    SourceKind(
+        "spark",
+        Annotated[SparkSource | None, LATER],
+        "Table of Apache Spark.",
+        f"{_READS}.spark_tables:spark_frame",
+        partition=(_PARTITION, ":partition"),
+        partition_in=("table", "query"),
+        session=True,
     ),
     SourceKind(
         "asset",

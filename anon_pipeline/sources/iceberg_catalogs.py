@@ -6,16 +6,15 @@ file that somebody put into a project must not decide where personal data comes 
 
 from __future__ import annotations
 
-import logging
 import os
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
-from anon_pipeline.base.errors import AnonPipelineError, InputError, error_words
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.places import remote_problem
 from anon_pipeline.catalog.extras import install_words
+from anon_pipeline.sources.library_errors import hold_back_logs, withhold_errors
 from anon_pipeline.sources.sql import database_url
 
 _LIBRARY = "pyiceberg"
@@ -40,7 +39,7 @@ def open_catalog(name: str, key: str, *, mode: Literal["ro", "rw"]) -> Iterator[
         library = None
     if library is None:
         raise InputError(f"{key}: a package must be installed for Iceberg: {install_words(_LIBRARY)}")
-    with _in_silence():
+    with hold_back_logs(_LIBRARY):
         with withhold_errors(f"{key}.catalog: the catalog must be reachable, and accept its credentials"):
             catalog = _load(library, name, settings, mode)
         try:
@@ -114,40 +113,3 @@ def find_table(catalog: Any, path: Sequence[str], key: str) -> Any:
             return catalog.load_table(tuple(path))
         except (NoSuchTableError, NoSuchNamespaceError):
             return None
-
-
-@contextmanager
-def withhold_errors(said: str) -> Iterator[None]:
-    """Withhold what the library, its stores and its drivers say of errors: places, logins and cells.
-
-    Args:
-        said: the rule that was broken.
-    Raises:
-        InputError: without cause or context. Named failures pass.
-    """
-    try:
-        yield
-    except AnonPipelineError:
-        raise
-    except Exception as error:  # noqa: BLE001 - each catalog and each store has errors of its own
-        refused = InputError(f"{said}: {error_words(error)}")
-    else:
-        return
-    try:
-        raise refused
-    finally:
-        refused.__context__ = None
-
-
-@contextmanager
-def _in_silence() -> Iterator[None]:
-    """Hold back the library's log records, of its threads as well, and warnings."""
-    log = logging.getLogger(_LIBRARY)
-    before = log.level
-    log.setLevel(logging.CRITICAL + 1)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        log.setLevel(before)

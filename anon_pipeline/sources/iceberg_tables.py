@@ -19,7 +19,8 @@ from anon_pipeline.policy.files import Limits
 from anon_pipeline.policy.iceberg import IcebergSource, path_of
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.sources.bounds import refuse_long_texts, refuse_metadata
-from anon_pipeline.sources.iceberg_catalogs import open_catalog, table_in, withhold_errors
+from anon_pipeline.sources.iceberg_catalogs import open_catalog, table_in
+from anon_pipeline.sources.library_errors import withhold_errors
 from anon_pipeline.sources.paths import filled_in
 from anon_pipeline.sources.typed_cells import frame_of, refuse_repeated
 

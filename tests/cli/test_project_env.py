@@ -18,6 +18,10 @@ EMPTY
 ANON_PIPELINE_VAULT_KEY_COMMAND=touch here
 ANON_PIPELINE_PLUGINS=evil
 PYTHONPATH=/evil
+SPARK_URL=sc://localhost
+SPARK_HOME=/evil
+PYSPARK_PYTHON=/evil
+GRPC_DEFAULT_SSL_ROOTS_FILE_PATH=/evil
 LD_PRELOAD=evil.so
 PYICEBERG_CATALOG__SHOP__URI=https://shop
 pyiceberg_catalog__shop__py_io_impl=evil
@@ -46,11 +50,13 @@ def test_the_projects_variables_are_set_unless_they_are(
         "WHERE": "out",
         "ANON_PIPELINE_RELEASES": "some where",
         "DOLLAR": "a${WHERE}",
+        "SPARK_URL": "sc://localhost",
         "PYICEBERG_CATALOG__SHOP__URI": "https://shop",
     }
     assert capsys.readouterr().err == (
-        "warning: .env may not set ANON_PIPELINE_PLUGINS, ANON_PIPELINE_VAULT_KEY_COMMAND, LD_PRELOAD, "
-        "PYTHONPATH, pyiceberg_catalog__shop__py_io_impl: set it in the environment\n"
+        "warning: .env may not set ANON_PIPELINE_PLUGINS, ANON_PIPELINE_VAULT_KEY_COMMAND, "
+        "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH, LD_PRELOAD, PYSPARK_PYTHON, "
+        "PYTHONPATH, SPARK_HOME, pyiceberg_catalog__shop__py_io_impl: set it in the environment\n"
     )
 
 

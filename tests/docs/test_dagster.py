@@ -60,8 +60,21 @@ def test_its_conditions_and_owners_are_read_by_dagster_and_the_command_line() ->
             assert all(list(spec.owners) == ["team:privacy"] for spec in specs)
 
 
+def test_its_session_of_spark_is_the_resource_of_raw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPARK_URL", "sc://localhost")
+    text = block("python", "spark_session")
+    policy = template("visitors").replace("generate: patients", "spark: {table: main.shop.visitors}")
+    (tmp_path / "policy.yaml").write_text(policy)
+    names: dict[str, Any] = {"__file__": str(tmp_path / "defs.py")}
+    exec(compile(text, "docs/dagster.md", "exec"), names)
+    definitions = names["defs"]
+    raw = definitions.resolve_assets_def(dg.AssetKey(["visitors", "raw"]))
+    assert "anon_spark" in raw.required_resource_keys
+    assert definitions.resources["anon_spark"] is names["cluster"]
+
+
 def test_its_release_on_another_machine_is_one_asset_with_the_checks_of_the_gate(tmp_path: Path) -> None:
-    text = block("python", "POLICY = Path(__file__)")
+    text = block("python", "elsewhere=Elsewhere([")
     (tmp_path / "policy.yaml").write_text(template("visitors"))
     names: dict[str, Any] = {"__file__": str(tmp_path / "defs.py")}
     exec(compile(text, "docs/dagster.md", "exec"), names)

@@ -1,4 +1,4 @@
-"""A release of an upstream asset: a dependency, through the asset's own IO manager, of any library."""
+"""A release of an upstream asset, through its IO manager; of a table of Spark, by a resource's session."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ import pytest
 from upath import UPath
 
 from anon_pipeline.orchestration.component import build_release
+from anon_pipeline.orchestration.resources import active_session, with_resources
+from anon_pipeline.orchestration.upstream import SPARK, spark_keys
 from anon_pipeline.policy import Policy
 from tests.projects import Project
+from tests.spark_cluster import Cluster, in_catalog
 
 CANARY = "Quillfeather-4711"
 KEY = dg.AssetKey(["warehouse", "customers"])
@@ -138,3 +141,77 @@ def test_a_partitioned_asset_is_no_table_for_a_release_in_one_piece(
     failed = made.run("small_release")
     assert not failed.success
     assert "source.asset: must be" in _said(failed)
+
+
+@pytest.fixture
+def of_spark(tmp_path: Path, small_policy: Small) -> Iterator[Callable[..., Project]]:
+    """Make a project whose release has a table of Spark as source, and a resource with a session, or none."""
+    with dg.DagsterInstance.ephemeral(tempdir=str(tmp_path)) as instance:
+
+        def made(resources: dict[str, Any], **wanted: Any) -> Project:
+            policy = small_policy(source={"path": None, "spark": wanted})
+            folder = tmp_path / "project"
+            folder.mkdir()
+            definitions = with_resources(build_release(policy, folder), resources)
+            return Project(folder, policy, definitions, instance)
+
+        yield made
+
+
+class Wrapped(dg.ConfigurableResource[Any]):
+    """A resource as that of `dagster-pyspark`, which has the session as an attribute."""
+
+    url: str
+
+    @property
+    def spark_session(self) -> Any:
+        from pyspark.sql.connect.session import SparkSession
+
+        return SparkSession.builder.remote(self.url).getOrCreate()
+
+
+def test_a_release_of_a_table_of_spark_by_the_session_of_a_resource(
+    of_spark: Callable[..., Project],
+    small_people: Callable[..., pd.DataFrame],
+    spark: Cluster,
+    tmp_path: Path,
+) -> None:
+    wrapped = Wrapped(url=spark.connect)
+    made = of_spark({SPARK: wrapped}, table=in_catalog(spark, tmp_path, pa.Table.from_pandas(small_people())))
+    result = made.run("small_release")
+    assert result.success
+    assert made.released()
+    session = wrapped.spark_session
+    assert not session.is_stopped  # it is the deployment's
+    session.stop()
+
+
+def test_what_spark_says_is_not_in_the_event_log(
+    of_spark: Callable[..., Project], spark: Cluster, capfd: pytest.CaptureFixture[str]
+) -> None:
+    wrapped = Wrapped(url=spark.connect)
+    made = of_spark({SPARK: wrapped}, query=f"SELECT cast(concat('{CANARY}', id) AS int) FROM range(3)")
+    failed = made.run("small_release")
+    wrapped.spark_session.stop()
+    assert not failed.success
+    assert "source.spark: table or query must be there, correct, and readable: CAST_INVALID_INPUT" in _said(
+        failed
+    )
+    assert CANARY not in _said(failed)
+    assert CANARY not in "".join(capfd.readouterr())
+
+
+@pytest.mark.usefixtures("pyspark")
+def test_without_a_session_the_resource_is_named(of_spark: Callable[..., Project]) -> None:
+    made = of_spark({}, table="people")
+    assert made.definitions.resources[SPARK] is active_session()
+    failed = made.run("small_release")
+    assert not failed.success
+    assert "give Dagster the resource anon_spark" in _said(failed)
+
+
+def test_only_raw_needs_a_session_and_only_without_a_url(small_policy: Small) -> None:
+    own = small_policy(source={"path": None, "spark": {"table": "people"}})
+    by_url = small_policy(source={"path": None, "spark": {"table": "people", "url_env": "OWN_SPARK"}})
+    assert [spark_keys(own, stage) for stage in ("raw", "deidentified")] == [{SPARK}, set()]
+    assert spark_keys(by_url, "raw") == spark_keys(small_policy(), "raw") == set()

@@ -24,6 +24,7 @@ EACH: dict[str, dict[str, Any]] = {
     "duckdb": {"duckdb": {"path": "people.duckdb", "table": "people"}},
     "iceberg": {"iceberg": {"catalog": "warehouse", "table": "shop.people"}},
     "delta": {"delta": {"path": "people", "version": 12}},
+    "spark": {"spark": {"url_env": "SPARK_URL", "table": "main.shop.people"}},
     "asset": {"asset": ["warehouse", "customers"]},
     "generate": {"generate": "patients"},
 }
@@ -53,13 +54,14 @@ TRAITS = {
     "duckdb": set(),
     "iceberg": set(),
     "delta": set(),
+    "spark": {"session"},
     "asset": {"upstream"},
     "generate": {"generated"},
 }
 
 
 def test_each_kind_says_what_others_ask_of_it() -> None:
-    asked = ("watched", "remote", "upstream", "generated")
+    asked = ("watched", "remote", "upstream", "session", "generated")
     assert {name: {one for one in asked if getattr(kind, one)} for name, kind in SOURCES.items()} == TRAITS
     assert {kind: of(source).source.watched for kind, source in EACH.items()} == {
         **dict.fromkeys(EACH),
@@ -83,8 +85,8 @@ def test_a_policy_of_a_frame_in_memory_names_no_path() -> None:
 def test_the_schema_has_each_kind_with_its_words() -> None:
     schema = Policy.model_json_schema()["$defs"]["Source"]
     assert schema["description"] == (
-        "Where the personal data comes from: one of path, url, url_env, sql, duckdb, iceberg, delta, asset "
-        "and generate."
+        "Where the personal data comes from: one of path, url, url_env, sql, duckdb, iceberg, delta, spark, "
+        "asset and generate."
     )
     for name, kind in SOURCES.items():
         assert schema["properties"][name]["description"] == kind.description
@@ -96,7 +98,7 @@ def test_one_kind_and_no_more() -> None:
 
 
 def test_of_a_database_a_table_or_a_query() -> None:
-    for kind, place in (("sql", {"url_env": "A"}), ("duckdb", {"path": "a"})):
+    for kind, place in (("sql", {"url_env": "A"}), ("duckdb", {"path": "a"}), ("spark", {})):
         for wanted in ({}, {"table": "a", "query": "SELECT 1"}):
             assert "exactly one of table and query must be given" in refused({kind: {**place, **wanted}})
     assert of({"sql": {"url_env": "A", "table": ["public", "people"]}}).source.sql.path_of_table == (
@@ -165,6 +167,7 @@ def test_a_url_where_a_variable_belongs_is_not_repeated() -> None:
     for source in (
         {"url_env": f"s3://{CANARY}"},
         {"sql": {"url_env": f"postgresql://{CANARY}", "table": "a"}},
+        {"spark": {"url_env": f"sc://{CANARY}", "table": "a"}},
     ):
         assert CANARY not in refused(source)
 
@@ -179,6 +182,8 @@ def test_a_url_where_a_variable_belongs_is_not_repeated() -> None:
         ({"duckdb": {"path": "{partition}", "table": "a"}}, "duckdb.path", "{partition}"),
         ({"iceberg": {"catalog": "a", "table": "b.{partition}"}}, "iceberg.table", "{partition}"),
         ({"iceberg": {"catalog": "a", "table": "b.c", "ref": "{partition}"}}, "iceberg.ref", "{partition}"),
+        ({"spark": {"table": "a.{partition}"}}, "spark.table", "{partition}"),
+        ({"spark": {"query": "SELECT :partition"}}, "spark.query", ":partition"),
         ({"delta": {"path": "{partition}"}}, "delta.path", "{partition}"),
         ({"delta": {"url": "s3://b/{partition}"}}, "delta.url", "{partition}"),
     ],

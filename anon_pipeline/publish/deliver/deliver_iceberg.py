@@ -25,7 +25,8 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.deliver.delivery import KEY, Parcel, is_later
 from anon_pipeline.publish.deliver.iceberg_cells import has_columns, iceberg_records, same_records
 from anon_pipeline.publish.deliver.sql_cells import judged_frame
-from anon_pipeline.sources.iceberg_catalogs import find_table, open_catalog, withhold_errors
+from anon_pipeline.sources.iceberg_catalogs import find_table, open_catalog
+from anon_pipeline.sources.library_errors import withhold_errors
 
 _KEY = f"{KEY}.iceberg"
 BRANCH = "anon_pipeline"
