@@ -38,7 +38,7 @@ class ByRecord:
     @property
     def codes(self) -> NDArray[np.int64]:
         """Leaf codes of each record, (n, q), made anew; a missing value is a leaf as any other."""
-        return self.table.tuples[self.labels]
+        return self.table.tuples[self.labels].astype(np.int64, copy=False)
 
     def contents(self, classes: NDArray[np.int64], *, labeled: bool = False) -> ClassContents:
         """Look into classes of these records.

@@ -20,12 +20,12 @@ from anon_pipeline.risk.histograms import class_histograms
 class DistinctTuples:
     """n records as t distinct tuples, in lexicographic order, so that the row order is forgotten.
 
-    tuples: (t, q) leaf codes.
+    tuples: (t, q) leaf codes, in 32 bits where they are made here.
     counts: (t,) records of each tuple, every one ≥ 1.
     counted: values of the limited columns, and of the target, in each tuple; None: nothing is asked of them.
     """
 
-    tuples: NDArray[np.int64] = field(repr=False)
+    tuples: NDArray[np.signedinteger] = field(repr=False)
     counts: NDArray[np.int64] = field(repr=False)
     counted: Counted | None = field(default=None, repr=False)
 
@@ -86,7 +86,7 @@ def distinct_tuples(
             raise ValueError("weights must be one for each row of codes, each at least 1, got others.")
         counts = np.zeros(len(first), np.int64)
         np.add.at(counts, labels, weights)
-    return DistinctTuples(np.ascontiguousarray(codes.take(first, axis=0), np.int64), counts), labels
+    return DistinctTuples(np.ascontiguousarray(codes.take(first, axis=0), np.int32), counts), labels
 
 
 class ValueCounts(NamedTuple):
@@ -164,7 +164,7 @@ def generalize(
         levels: (q,) level of each column.
     """
     codes, labels = node_classes(table, hierarchies, levels)
-    tuples = np.empty_like(codes)
+    tuples = np.empty(codes.shape, np.int32)
     for column, (hierarchy, level) in enumerate(zip(hierarchies, levels, strict=True)):
         tuples[:, column] = np.searchsorted(hierarchy.lookups[level], codes[:, column])
     counts = np.zeros(len(codes), np.int64)

@@ -18,14 +18,16 @@ from anon_pipeline.recode.task import Task
 from anon_pipeline.recode.tuples import DistinctTuples
 
 _WORD = 62  # bits of a key in one word
+_MANY = 2**20  # rows, from which on half as many slots are enough
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scratch:
     """Space for the t classes of the whole table and their d values, which no node exceeds.
 
-    keys: (w, t + 1); labels, sizes, order: (t,); kept: (2, t).
-    slots: (power of two ≥ 4·t,), of hashing.
+    keys: (w, t + 1); sizes: (t,); kept: (2, t).
+    labels, order: (t,), or none where no values are counted.
+    slots: (`hash_slots`,), of hashing.
     values: (4, d); seen: (v,) zeros, v the most values of a column.
     """
 
@@ -39,17 +41,26 @@ class Scratch:
     seen: NDArray[np.int64] = field(repr=False)
 
 
+def hash_slots(rows: int) -> int:
+    """Return in how many slots the classes of so many rows are looked up: a power of two, ≥ 2·rows.
+
+    Many slots make few collisions; of large tables their memory counts more.
+    """
+    return (2 if rows > _MANY else 4) << max(1, rows - 1).bit_length()
+
+
 def _scratch(whole: NodeTable) -> Scratch:
     """Make the scratch space for a whole table."""
     words, t = whole.keys.shape
     values = np.zeros(0, np.int64) if whole.histograms is None else whole.histograms[1]
+    counted = 0 if whole.histograms is None else t
     return Scratch(
         keys=np.empty((words, t + 1), np.int64),
-        labels=np.empty(t, np.int64),
+        labels=np.empty(counted, np.int64),
         sizes=np.empty(t, np.int64),
-        order=np.empty(t, np.int64),
+        order=np.empty(counted, np.int64),
         kept=np.empty((2, t), np.bool_),
-        slots=np.empty(4 << max(1, t - 1).bit_length(), np.int32),
+        slots=np.empty(hash_slots(t), np.int32),
         values=np.empty((4, len(values)), np.int64),
         seen=np.zeros(int(values.max(initial=-1)) + 1, np.int64),
     )
@@ -141,7 +152,7 @@ def _whole(task: Task, table: DistinctTuples) -> tuple[NodeTable, tuple[KeyField
     (t, q), counted = table.tuples.shape, table.counted
     keys = np.zeros((words, t), np.int64)
     for attribute, (word, shift, _) in enumerate(fields):
-        keys[word] |= table.tuples[:, attribute] << shift
+        keys[word] |= table.tuples[:, attribute].astype(np.int64) << shift
     histograms = None if counted is None else (counted.starts, counted.values, counted.counts)
     return NodeTable((0,) * q, keys, table.counts, histograms), fields
 

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from anon_pipeline.recode.fulldomain.kernels import roll_up
-from anon_pipeline.recode.fulldomain.layout import NodeTables
+from anon_pipeline.recode.fulldomain.layout import NodeTables, hash_slots
 from anon_pipeline.recode.fulldomain.node_table import Histograms, NodeTable
 from anon_pipeline.recode.fulldomain.values import by_class, merge
 
@@ -36,7 +36,7 @@ def roll_up_table(tables: NodeTables, below: NodeTable, levels: Sequence[int]) -
         if here != there
     ]
     fields = np.array(changes, np.int64).reshape(-1, 4)
-    used, found = 4 << max(1, rows - 1).bit_length(), 0
+    used, found = hash_slots(rows), 0
     labels = tables.scratch.labels[: 0 if below.histograms is None else rows]
     out = (tables.scratch.keys, tables.scratch.sizes, labels)
     for begin, end in parts(rows, _ROWS):

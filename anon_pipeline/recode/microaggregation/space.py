@@ -155,7 +155,7 @@ def make_space(task: Task, records: ByRecord) -> Space:
     sensitive = records.sensitive
     target = [] if records.target is None else [records.target]
     order = np.lexsort((*target, *reversed(sensitive), records.labels))
-    codes = records.table.tuples[records.labels[order]]
+    codes = records.table.tuples[records.labels[order]].astype(np.int64, copy=False)
     places = [hierarchy.places for hierarchy in task.hierarchies]
     numeric = tuple(j for j, own in enumerate(places) if own is not None)
     nominal = tuple(j for j, own in enumerate(places) if own is None)
