@@ -107,6 +107,12 @@ def free_port() -> int:
         return port
 
 
+def answers(port: int) -> bool:
+    """Tell whether somebody listens at a port of this machine."""
+    with socket.socket() as one:
+        return one.connect_ex(("127.0.0.1", port)) == 0
+
+
 def wait_until(holds: Callable[[], bool], log: Path, what: str, *, seconds: int = 60) -> None:
     """Wait until a server is ready.
 

@@ -31,7 +31,9 @@ from anon_pipeline.orchestration.pipes_results import (
 )
 from anon_pipeline.orchestration.resources import FOLDERS
 from anon_pipeline.orchestration.stage import asset_declaration, run_options
+from anon_pipeline.orchestration.upstream import spark_keys
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.stages.private import STAGES
 
 PIPES = "anon_pipes"
 """Key of the resource that is the Pipes client, unless `Elsewhere` names another."""
@@ -106,6 +108,11 @@ def _refuse_unmakeable(policy: Policy, elsewhere: Elsewhere) -> None:
         raise PolicyError(
             f"source.{policy.source.kind.name}: is read by Dagster's own process. A release that is made "
             f"elsewhere needs another source."
+        )
+    if spark_keys(policy, STAGES[0]):
+        raise PolicyError(
+            f"source.{policy.source.kind.name}: must have url_env, since a session is in Dagster's own "
+            f"process, and the release is made elsewhere."
         )
     if isinstance(elsewhere.command, str) or not elsewhere.command:
         raise InputError("command of Elsewhere must be a list: a program, then its arguments")

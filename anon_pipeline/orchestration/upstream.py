@@ -9,6 +9,7 @@ import pandas as pd
 from anon_pipeline.base.errors import InputError, error_words
 from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.sources.library_errors import withhold_errors
 from anon_pipeline.sources.spark_tables import read_spark
 from anon_pipeline.sources.upstream import table_of_asset
 from anon_pipeline.stages.private import STAGES
@@ -45,7 +46,9 @@ def _read_by_session(context: dg.AssetExecutionContext, policy: Policy, partitio
         InputError: see `spark_tables.read_spark`.
     """
     resource = getattr(context.resources, SPARK)
-    return read_spark(policy, partition, session=getattr(resource, "spark_session", resource))
+    with withhold_errors(f"the resource {SPARK} could not give a session"):
+        session = getattr(resource, "spark_session", resource)
+    return read_spark(policy, partition, session=session)
 
 
 def _read_asset(context: dg.AssetExecutionContext, policy: Policy, partition: str | None) -> pd.DataFrame:

@@ -24,6 +24,7 @@ from anon_pipeline.policy.plugin_keys import with_keys
 from anon_pipeline.policy.protection import NEUTRAL
 
 _VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]*$"
+_PARTITION = "{partition}"
 
 
 RemoteUrl = Annotated[Plain, url_check(REMOTE)]
@@ -74,18 +75,24 @@ class SparkSource(_Selected):
 
     table: Annotated[Plain | tuple[Plain, ...] | None, TEXT, LATER] = Field(
         None,
-        description="Name of the table, after its catalog and schema: main.shop.customers; or a list of "
-        "these names. May hold {partition}.",
+        description="Name of the table, qualified with catalog and schema: main.shop.customers; a list of "
+        "these names if one contains a dot. A text may hold {partition}.",
     )
     query: Annotated[str | None, TEXT, LATER] = Field(
-        None, description="One SELECT statement. The partition is its parameter partition."
+        None, description="One SELECT statement. The partition's key is its parameter :partition, a text."
     )
     url_env: Annotated[str | None, TEXT, LATER] = Field(
         None,
         pattern=_VARIABLE,
         description="Name of the environment variable that holds the URL of a Spark Connect server: sc://…; "
-        "default: the session of Dagster's resource anon_spark, or the one that is active.",
+        "default: the session of Dagster's resource anon_spark, otherwise the active session.",
     )
+
+    @model_validator(mode="after")
+    def _text_with_partition(self) -> SparkSource:
+        if not isinstance(self.table, str) and any(_PARTITION in name for name in self.table or ()):
+            raise ValueError(f"table must be a text, not a list, if {_PARTITION} is in it")
+        return self
 
     @property
     def path_of_table(self) -> tuple[str, ...]:
@@ -145,7 +152,6 @@ class Source(Strict):
         return {name: mark for name, text in texts.items() for mark in kind.partition if mark in text}
 
 
-_PARTITION = "{partition}"
 _READS = "anon_pipeline.sources"
 _OWN = (
     SourceKind(

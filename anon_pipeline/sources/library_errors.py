@@ -18,9 +18,9 @@ def withhold_errors(said: str) -> Iterator[None]:
     """Withhold what a library, its stores and its drivers say of errors: places, logins and cells.
 
     Args:
-        said: the rule that was broken.
+        said: how the message begins.
     Raises:
-        InputError: without cause or context. Named failures pass.
+        InputError: without cause or context. `AnonPipelineError` is raised again as it is.
     """
     try:
         yield
@@ -45,7 +45,7 @@ def _condition(error: Exception) -> str | None:
 
 @contextmanager
 def hold_back_logs(*names: str) -> Iterator[None]:
-    """Hold back log records of some loggers, in all threads, and warnings of this one.
+    """Hold back log records of some loggers, and all warnings, in the whole process.
 
     Args:
         names: of the loggers.

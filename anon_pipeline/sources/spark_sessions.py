@@ -23,15 +23,15 @@ _LOGS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "pyspark.sql.co
 _SESSIONS = ("pyspark.sql", "pyspark.sql.connect.session")
 """Modules whose sessions may be active: those of a cluster's driver, and those of Spark Connect."""
 ANSWER_SECONDS = 30
-"""Time until a server must have answered."""
+"""Seconds to wait for the server."""
 RETRIES = 8
-"""Tries to go on with a request whose server does not answer any more: about three minutes."""
+"""Retries of a request when the server stops answering: about three minutes."""
 _HERE = re.compile(r"sc://(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?(?:/.*)?")
 
 
 @contextmanager
 def spark_session(variable: str | None, key: str, *, given: Any = None) -> Iterator[Any]:
-    """Give a session of Spark; log records and warnings of its library are held back meanwhile.
+    """Give a session of Spark; log records and warnings of its library are held back while it is in use.
 
     One that is opened here is closed at the end; one that is there already is left as it is.
 
@@ -61,8 +61,8 @@ def _active_session(key: str) -> Any:
         with suppress(Exception):  # it raises where there is none
             return sys.modules[kind].SparkSession.active()
     raise InputError(
-        f"{key}: there must be a Spark session, got none. Name the environment variable with the URL of "
-        f"a Spark Connect server (url_env), or give Dagster the resource anon_spark"
+        f"{key}: no Spark session is active. Set url_env to the name of an environment variable with the "
+        f"URL of a Spark Connect server; in Dagster, the resource anon_spark can have a session instead"
     )
 
 
@@ -97,7 +97,7 @@ def _wait_for_answer(builder: Any, key: str) -> None:
     finally:
         channel.close()
     if not answered:
-        raise InputError(f"{key}: the Spark Connect server must answer within {ANSWER_SECONDS} s, it did not")
+        raise InputError(f"{key}: the Spark Connect server did not answer within {ANSWER_SECONDS} s")
 
 
 def connect_problem(url: str) -> str | None:
@@ -113,7 +113,7 @@ def connect_problem(url: str) -> str | None:
     encrypted = said.get("use_ssl", "").lower() == "true" or said.get("token")
     if not encrypted and _HERE.fullmatch(url) is None:
         return (
-            "must hold a URL with use_ssl=true or a token: personal data must not travel in the clear "
-            "(without them only to this machine)"
+            "must hold a URL with use_ssl=true or a token, unless the server is on this machine: personal "
+            "data must not travel in the clear"
         )
     return None

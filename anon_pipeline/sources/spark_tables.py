@@ -1,4 +1,4 @@
-"""A table, or what a query gives, of a cluster of Apache Spark.
+"""A table of a cluster of Apache Spark, or the result of a query.
 
 The cluster reads it, with its catalogs, its rights and its engine; the release is made here. Of a session
 only what Spark Connect offers is used.
@@ -24,7 +24,6 @@ from anon_pipeline.policy.files import Limits
 from anon_pipeline.policy.locations import plain_partition
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.source import SparkSource
-from anon_pipeline.sources.change_guard import change_message
 from anon_pipeline.sources.library_errors import withhold_errors
 from anon_pipeline.sources.paths import filled_in
 from anon_pipeline.sources.spark_sessions import spark_session
@@ -32,7 +31,7 @@ from anon_pipeline.sources.typed_cells import frame_of, refuse_repeated
 
 WHERE = "source.spark"
 _PARAMETER = ":partition"
-_NUMBER_BYTES = 8  # of a value that is no text, at most, in memory
+_NUMBER_BYTES = 8  # that a value is counted as, in addition to its text
 _TEXTS = ("string", "char", "varchar", "binary")
 _PLAIN = frozenset(
     {*_TEXTS, "byte", "short", "integer", "long", "float", "double", "decimal", "boolean", "void"}
@@ -55,21 +54,21 @@ def read_spark(policy: Policy, partition: str | None, *, session: Any = None) ->
     Args:
         session: of Spark, where the policy names no URL; None: the one that is active in this process.
     Raises:
-        InputError: no session, table or right to read it; a statement that is no query, or that fails;
-            columns of lists or structures; a limit that is not kept; records that changed between the two
-            answers. No text of Spark is in it, which may quote the query or a cell.
+        InputError: there is no session, no table, or no right to read it; the statement is not a query, or
+            fails; a column has lists or structures; a limit is exceeded; the records changed between the two
+            answers. It has no text of Spark, which may quote the query or a cell.
     """
     wanted, limits = cast(SparkSource, policy.source.place), policy.source.limits
     with (
         spark_session(wanted.url_env, WHERE, given=session) as opened,
-        withhold_errors(f"{WHERE}: table or query must be there, correct, and readable"),
+        withhold_errors(f"{WHERE}: the table or query could not be read"),
     ):
         records = _read_records(_asked_for(opened, wanted, partition), limits)
         return table_of(_columns(records), len(records[0][1]))
 
 
 def _asked_for(session: Any, wanted: SparkSource, partition: str | None) -> Any:
-    """Return the table or query as a frame of Spark, which nothing has computed yet."""
+    """Return the table or query as a frame of Spark, not yet computed."""
     if wanted.query is None:
         path = [filled_in(part, partition) for part in wanted.path_of_table]
         return session.table(".".join(_quote(part) for part in path))
@@ -96,7 +95,10 @@ def _read_records(frame: Any, limits: Limits) -> list[tuple[str, pa.ChunkedArray
     table.validate(full=True)  # else bytes that are no UTF-8 come in as texts
     found = sum(pc.sum(pc.binary_length(table.column(place))).as_py() or 0 for place in texts)
     if _Sizes(len(table), found) != sizes:
-        raise InputError(change_message(WHERE))
+        raise InputError(
+            f"{WHERE}: the records changed while they were read. Run again; if it happens again, read "
+            f"one version of the table (VERSION AS OF), or make the query give the same records each time"
+        )
     return [(name, _in_utc(column)) for name, column in zip(table.column_names, table.columns, strict=True)]
 
 
@@ -112,8 +114,8 @@ def _refuse_columns(frame: Any, limits: Limits) -> list[int]:
     other = [str(place) for place, kind in enumerate(kinds, 1) if _plain_kind(kind) not in _PLAIN]
     if other:
         raise InputError(
-            f"{WHERE}, column {', '.join(other)}: must have plain values (texts, numbers, dates, times), got "
-            f"lists, structures, intervals or variants"
+            f"{WHERE}, column {', '.join(other)}: must have a type with one plain value in each cell, got "
+            f"one such as list, map, structure, interval or variant"
         )
     return [place for place, kind in enumerate(kinds) if _plain_kind(kind) in _TEXTS]
 
@@ -147,7 +149,7 @@ def _in_utc(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _columns(records: list[tuple[str, pa.ChunkedArray]]) -> Iterator[tuple[str, pd.Series]]:
-    """Yield each column, and let go of it before the next one is made."""
+    """Yield each column, and release it before the next one is made."""
     while records:
         name, column = records.pop(0)
         yield name, frame_of(pa.table({name: column}))[name]

@@ -396,6 +396,16 @@ def test_an_asset_of_dagster_cannot_be_the_source(small_policy: Make) -> None:
         published_elsewhere(policy, Elsewhere(["x"]))
 
 
+def test_a_session_of_dagsters_process_is_not_elsewhere(small_policy: Make) -> None:
+    for more, refused in (({}, True), ({"url_env": "OWN_SPARK"}, False)):
+        policy = small_policy(source={"path": None, "spark": {"table": "people", **more}})
+        if refused:
+            with pytest.raises(PolicyError, match=r"source\.spark: must have url_env"):
+                published_elsewhere(policy, Elsewhere(["x"]))
+        else:
+            published_elsewhere(policy, Elsewhere(["x"]))
+
+
 @pytest.mark.parametrize("command", ["anon-pipeline run policy.yaml", []])
 def test_a_command_is_a_list(small_policy: Make, command: Any) -> None:
     with pytest.raises(InputError, match="must be a list"):

@@ -194,11 +194,24 @@ def test_what_spark_says_is_not_in_the_event_log(
     failed = made.run("small_release")
     wrapped.spark_session.stop()
     assert not failed.success
-    assert "source.spark: table or query must be there, correct, and readable: CAST_INVALID_INPUT" in _said(
-        failed
-    )
+    assert "source.spark: the table or query could not be read: CAST_INVALID_INPUT" in _said(failed)
     assert CANARY not in _said(failed)
     assert CANARY not in "".join(capfd.readouterr())
+
+
+def test_a_resource_that_fails_is_named_and_its_text_withheld(of_spark: Callable[..., Project]) -> None:
+    class Broken:
+        """A resource whose session cannot be opened."""
+
+        @property
+        def spark_session(self) -> None:
+            raise ValueError(CANARY)
+
+    made = of_spark({SPARK: dg.ResourceDefinition.hardcoded_resource(Broken())}, table="people")
+    failed = made.run("small_release")
+    assert not failed.success
+    assert "the resource anon_spark could not give a session: ValueError" in _said(failed)
+    assert CANARY not in _said(failed)
 
 
 @pytest.mark.usefixtures("pyspark")
@@ -207,7 +220,7 @@ def test_without_a_session_the_resource_is_named(of_spark: Callable[..., Project
     assert made.definitions.resources[SPARK] is active_session()
     failed = made.run("small_release")
     assert not failed.success
-    assert "give Dagster the resource anon_spark" in _said(failed)
+    assert "no Spark session is active" in _said(failed)
 
 
 def test_only_raw_needs_a_session_and_only_without_a_url(small_policy: Small) -> None:

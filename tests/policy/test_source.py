@@ -196,6 +196,11 @@ def test_what_names_the_partition_needs_a_schedule(source: dict[str, Any], key: 
     }
 
 
+def test_only_a_text_has_the_partition_of_a_table_of_spark() -> None:
+    assert "table must be a text, not a list" in refused({"spark": {"table": ["a", "{partition}"]}})
+    assert of({"spark": {"table": ["a", "b.c"]}}).source.spark.path_of_table == ("a", "b.c")
+
+
 def test_an_asset_may_be_named_by_one_text() -> None:
     assert of({"asset": "customers"}).source.asset == ("customers",)
 

@@ -25,7 +25,7 @@ from anon_pipeline.policy import Policy
 from anon_pipeline.sources import read_source, spark_sessions
 from anon_pipeline.sources.spark_tables import read_spark
 from tests.spark_cluster import Cluster, connect_server, environment_of, in_catalog, spark_package
-from tests.watched import wait_until
+from tests.watched import answers, wait_until
 
 CANARY = "Quillfeather-4711"
 ROOT = Path(__file__).resolve().parents[2]
@@ -94,7 +94,7 @@ def test_names_with_signs_are_names(small_policy: Small) -> None:
     frame = query(small_policy, "SELECT 1 AS `a.b`, 'x' AS `c``d`, 'y' AS `e f`")
     assert frame.columns.tolist() == ["a.b", "c`d", "e f"]
     missing = refused(policy(small_policy, table=["x` UNION SELECT 1 --"]))
-    assert missing.endswith("readable: TABLE_OR_VIEW_NOT_FOUND")
+    assert missing.endswith("read: TABLE_OR_VIEW_NOT_FOUND")
 
 
 def test_the_partition_is_a_parameter_or_in_the_name(small_policy: Small, people: str) -> None:
@@ -118,7 +118,7 @@ def test_the_partition_is_a_parameter_or_in_the_name(small_policy: Small, people
 )
 def test_errors_have_sparks_name_and_no_text(small_policy: Small, text: str, said: str) -> None:
     message = refused(policy(small_policy, query=text))
-    assert message == f"source.spark: table or query must be there, correct, and readable: {said}"
+    assert message == f"source.spark: the table or query could not be read: {said}"
 
 
 def test_a_cell_that_fails_on_a_worker_is_not_quoted(
@@ -148,13 +148,14 @@ def test_a_cell_that_fails_on_a_worker_is_not_quoted(
         (
             "SELECT 1 a, array(1) b, map(1, 2) c, struct(1) d, INTERVAL 1 DAY e, INTERVAL 1 MONTH f",
             {},
-            "source.spark, column 2, 3, 4, 5, 6: must have plain values (texts, numbers, dates, times), got "
-            "lists, structures, intervals or variants",
+            "source.spark, column 2, 3, 4, 5, 6: must have a type with one plain value in each cell, got "
+            "one such as list, map, structure, interval or variant",
         ),
         (
             "SELECT repeat('x', cast(rand() * 1000 AS int)) a FROM range(50)",
             {},
-            "source.spark: must not change while it is read, it did. Run again when it is complete.",
+            "source.spark: the records changed while they were read. Run again; if it happens again, read "
+            "one version of the table (VERSION AS OF), or make the query give the same records each time",
         ),
     ],
 )
@@ -164,7 +165,7 @@ def test_what_is_refused(small_policy: Small, text: str, limits: dict[str, int],
 
 def test_texts_that_are_no_unicode_are_refused(small_policy: Small) -> None:
     text = "SELECT cast(x'ff41' AS string) a"
-    assert refused(policy(small_policy, query=text)).endswith("readable: ArrowInvalid")
+    assert refused(policy(small_policy, query=text)).endswith("read: ArrowInvalid")
 
 
 def test_no_records(small_policy: Small) -> None:
@@ -217,6 +218,7 @@ def test_a_server_that_is_killed_is_a_named_error(
     small_policy: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(spark_sessions, "RETRIES", 1)
+    monkeypatch.setattr(spark_sessions, "ANSWER_SECONDS", 120)
     home = spark_package()
     assert home is not None
     (tmp_path / "events").mkdir()
@@ -226,11 +228,20 @@ def test_a_server_that_is_killed_is_a_named_error(
             program.words, stdout=log, stderr=log, cwd=tmp_path, env=environment_of(home)
         )
     monkeypatch.setenv("OWN_SPARK", f"sc://127.0.0.1:{port}")
-    threading.Timer(12, server.kill).start()
+
+    def kill() -> None:
+        """Kill the server some seconds after it has begun to answer."""
+        wait_until(lambda: answers(port), tmp_path / "log", "the server", seconds=110)
+        time.sleep(4)
+        server.kill()
+
+    killing = threading.Thread(target=kill)
+    killing.start()
     slow = "SELECT id, sha2(repeat(cast(id AS string), 30000), 512) AS h FROM range(0, 900000)"
     said = refused(policy(small_policy, query=slow))
+    killing.join()
     server.wait()
-    assert said.startswith("source.spark: table or query must be there, correct, and readable: ")
+    assert said.startswith("source.spark: the table or query could not be read: ")
 
 
 _CLASSIC = """
@@ -283,7 +294,7 @@ def test_the_session_that_is_given_is_used(small_policy: Small) -> None:
             raise ValueError(CANARY)
 
     session, own = Session(), policy(small_policy, table="a.b.c", url_env=None)
-    with pytest.raises(InputError, match=r"readable: ValueError$"):
+    with pytest.raises(InputError, match=r"read: ValueError$"):
         read_spark(own, None, session=session)
     assert session.asked == ["`a`.`b`.`c`"]
 
