@@ -11,7 +11,7 @@ import click
 _NOT_TAKEN = re.compile(
     r"PATH|PYTHON.*|(LD|DYLD|NUMBA|PANDERA|DAGSTER)_.*|.*_COMMAND"
     r"|ANON_PIPELINE_(PLUGINS|ALLOW_OUTSIDE|POLICY_DEFAULTS)"
-    r"|PYSPARK_.*|SPARK_(HOME|CONF_DIR|.*OPTS|.*CLASSPATH)|GRPC_.*"
+    r"|PYSPARK_.*|SPARK_(HOME|CONF_DIR|.*OPTS|.*CLASSPATH)|(?i:GRPC_.*)"
     r"|(?i:PYICEBERG_(HOME|.*IMPL.*))"
 )
 """Variables that only a deployment may set, not a file next to a policy: commands, plugins, floors."""

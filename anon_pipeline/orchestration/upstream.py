@@ -48,7 +48,16 @@ def _read_by_session(context: dg.AssetExecutionContext, policy: Policy, partitio
     resource = getattr(context.resources, SPARK)
     with withhold_errors(f"the resource {SPARK} could not give a session"):
         session = getattr(resource, "spark_session", resource)
+    if session is not None and not hasattr(session, "sql"):
+        raise InputError(
+            f"the resource {SPARK} must be a Spark session, or have one as spark_session, got "
+            f"{_kind(session)}"
+        )
     return read_spark(policy, partition, session=session)
+
+
+def _kind(value: object) -> str:
+    return type(value).__name__
 
 
 def _read_asset(context: dg.AssetExecutionContext, policy: Policy, partition: str | None) -> pd.DataFrame:

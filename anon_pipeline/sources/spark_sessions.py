@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.catalog.extras import import_extra
+from anon_pipeline.catalog.extras import import_extra, install_words
 from anon_pipeline.sources.library_errors import hold_back_logs, withhold_errors
 from anon_pipeline.sources.urls import url_in
 
@@ -26,7 +27,15 @@ ANSWER_SECONDS = 30
 """Seconds to wait for the server."""
 RETRIES = 8
 """Retries of a request when the server stops answering: about three minutes."""
-_HERE = re.compile(r"sc://(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?(?:/.*)?")
+_URL = re.compile(
+    r"sc://(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?"
+    r"(?:/(?:;(?P<parameters>[A-Za-z0-9_.-]+=[!$-:<->@-~]*(?:;[A-Za-z0-9_.-]+=[!$-:<->@-~]*)*))?)?"
+)
+_HERE = ("localhost", "127.0.0.1", "[::1]")
+_CLEAR = (
+    "must hold a URL with use_ssl=true or a token, unless the server is on this machine: personal data must "
+    "not travel in the clear"
+)
 
 
 @contextmanager
@@ -43,17 +52,37 @@ def spark_session(variable: str | None, key: str, *, given: Any = None) -> Itera
         InputError: the package is not installed; there is no session; the variable is not set, or holds
             another URL; nobody answers there.
     """
+    _import_library(connect=variable is not None)
     with hold_back_logs(*_LOGS):
-        import_extra(_LIBRARY)
         if variable is None:
-            yield given or _active_session(key)
+            yield _active_session(key) if given is None else given
             return
         opened = _connect(url_in(variable, f"{key}.url_env"), f"{key}.url_env")
         try:
             yield opened
         finally:
-            with suppress(Exception):  # the library tries for minutes, and the records are here or refused
+            with suppress(Exception):  # the records are here, or refused
+                _retry(opened, 0)
                 opened.stop()
+
+
+def _import_library(*, connect: bool) -> None:
+    """Import what makes the loggers, before they are held back.
+
+    Raises:
+        InputError: the package is not installed, or lacks what Spark Connect needs.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import_extra(_LIBRARY)
+        if connect:
+            with withhold_errors(
+                f"the packages of Spark Connect must be installed ({install_words(_LIBRARY)})"
+            ):
+                import_module("pyspark.sql.connect.session")
+    loggers = import_module("pyspark.logger").PySparkLogger
+    for name in _LOGS:
+        loggers.getLogger(name)
 
 
 def _active_session(key: str) -> Any:
@@ -67,19 +96,29 @@ def _active_session(key: str) -> Any:
 
 
 def _connect(url: str, key: str) -> Any:
-    """Open a session at a URL, which may hold a token and is in no message."""
+    """Open a session at a URL, which may hold a token and is in no message.
+
+    It becomes neither the default nor the active session of the process.
+    """
     problem = connect_problem(url)
     if problem:
         raise InputError(f"{key}: the variable {problem}")
-    with withhold_errors(f"{key}: the Spark Connect server must be reachable, and accept the URL's token"):
-        client = import_module("pyspark.sql.connect.client")
-        builder = client.DefaultChannelBuilder(url)
+    with withhold_errors(f"{key}: the Spark Connect server could not be reached, or refused the URL's token"):
+        builder = import_module("pyspark.sql.connect.client").DefaultChannelBuilder(url)
+        if builder.host in _HERE:
+            builder.setChannelOption("grpc.enable_http_proxy", 0)  # it would read what is not encrypted
+        elif not builder.secure:
+            raise InputError(f"{key}: the variable {_CLEAR}")
         _wait_for_answer(builder, key)
-        library = import_module("pyspark.sql.connect.session")
-        opened = library.SparkSession.builder.channelBuilder(builder).create()
-        policy = import_module("pyspark.sql.connect.client.retries").DefaultPolicy
-        opened.client.set_retry_policies([policy(max_retries=RETRIES)])
+        opened = import_module("pyspark.sql.connect.session").SparkSession(connection=builder)
+        _retry(opened, RETRIES)
         return opened
+
+
+def _retry(opened: Any, times: int) -> None:
+    """Set how often a request is repeated that nobody answers."""
+    policy = import_module("pyspark.sql.connect.client.retries").DefaultPolicy
+    opened.client.set_retry_policies([policy(max_retries=times)])
 
 
 def _wait_for_answer(builder: Any, key: str) -> None:
@@ -103,17 +142,14 @@ def _wait_for_answer(builder: Any, key: str) -> None:
 def connect_problem(url: str) -> str | None:
     """Return what is wrong with the URL of a Spark Connect server; None: nothing. It does not repeat the URL.
 
+    What is accepted, pyspark must read in the same way: there is nothing that parsers take differently.
+
     >>> [connect_problem(f"sc://{rest}") is None for rest in ("localhost", "h:443/;token=t", "h:15002")]
     [True, True, False]
     """
-    place, _, after = url.partition(";")
-    if not place.startswith("sc://") or {*url} & {*"?#"}:
+    found = _URL.fullmatch(url)
+    if found is None:
         return "must hold the URL of a Spark Connect server: sc://host:port/;use_ssl=true;token=…"
-    said = dict(part.partition("=")[::2] for part in after.split(";"))
+    said = dict(part.partition("=")[::2] for part in (found["parameters"] or "").split(";"))
     encrypted = said.get("use_ssl", "").lower() == "true" or said.get("token")
-    if not encrypted and _HERE.fullmatch(url) is None:
-        return (
-            "must hold a URL with use_ssl=true or a token, unless the server is on this machine: personal "
-            "data must not travel in the clear"
-        )
-    return None
+    return None if encrypted or found["host"] in _HERE else _CLEAR

@@ -81,10 +81,11 @@ def _asked_for(session: Any, wanted: SparkSource, partition: str | None) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _Sizes:
-    """How large a table is: its records, and the bytes of all its texts."""
+    """How large a table is: its records; of each column of texts, their bytes, and those of the longest."""
 
     records: int
-    bytes: int
+    sums: tuple[int, ...]
+    longest: tuple[int, ...]
 
 
 def _read_records(frame: Any, limits: Limits) -> list[tuple[str, pa.ChunkedArray]]:
@@ -93,8 +94,9 @@ def _read_records(frame: Any, limits: Limits) -> list[tuple[str, pa.ChunkedArray
     sizes = _count(frame, texts, limits)
     table = frame.toArrow()
     table.validate(full=True)  # else bytes that are no UTF-8 come in as texts
-    found = sum(pc.sum(pc.binary_length(table.column(place))).as_py() or 0 for place in texts)
-    if _Sizes(len(table), found) != sizes:
+    lengths = [pc.binary_length(table.column(place)) for place in texts]
+    sums, longest = (tuple(of(one).as_py() or 0 for one in lengths) for of in (pc.sum, pc.max))
+    if _Sizes(len(table), sums, longest) != sizes:
         raise InputError(
             f"{WHERE}: the records changed while they were read. Run again; if it happens again, read "
             f"one version of the table (VERSION AS OF), or make the query give the same records each time"
@@ -108,6 +110,8 @@ def _refuse_columns(frame: Any, limits: Limits) -> list[int]:
     refuse_repeated(WHERE, [field.name for field in fields])
     if len(fields) > limits.columns:
         raise limit_error(WHERE, "columns", limits.columns, got=len(fields))
+    if len({field.name.casefold() for field in fields}) < len(fields):
+        raise InputError(f"{WHERE}: names of columns must differ in more than case, as they do in Spark")
     if not fields:
         raise InputError(f"{WHERE}: must have at least one column, got none")
     kinds = [field.dataType.typeName() for field in fields]
@@ -131,7 +135,7 @@ def _count(frame: Any, texts: list[int], limits: Limits) -> _Sizes:
     asked = ["count(1)", *(f"sum({one})" for one in lengths), *(f"max({one})" for one in lengths)]
     answer = frame.selectExpr(*asked).toArrow()
     records, *bytes_ = (column[0].as_py() or 0 for column in answer.columns)
-    sums, longest = bytes_[: len(texts)], bytes_[len(texts) :]
+    sums, longest = tuple(bytes_[: len(texts)]), tuple(bytes_[len(texts) :])
     long = [str(texts[at] + 1) for at, size in enumerate(longest) if size > limits.cell_bytes]
     if long:
         raise limit_error(f"{WHERE}, column {', '.join(long)}", "cell_bytes", limits.cell_bytes)
@@ -139,7 +143,7 @@ def _count(frame: Any, texts: list[int], limits: Limits) -> _Sizes:
     for limit, got in (("rows", records), ("uncompressed_bytes", whole)):
         if got > getattr(limits, limit):
             raise limit_error(WHERE, limit, getattr(limits, limit), got=got)
-    return _Sizes(records, sum(sums))
+    return _Sizes(records, sums, longest)
 
 
 def _in_utc(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -22,6 +22,7 @@ SPARK_URL=sc://localhost
 SPARK_HOME=/evil
 PYSPARK_PYTHON=/evil
 GRPC_DEFAULT_SSL_ROOTS_FILE_PATH=/evil
+grpc_proxy=evil
 LD_PRELOAD=evil.so
 PYICEBERG_CATALOG__SHOP__URI=https://shop
 pyiceberg_catalog__shop__py_io_impl=evil
@@ -56,7 +57,7 @@ def test_the_projects_variables_are_set_unless_they_are(
     assert capsys.readouterr().err == (
         "warning: .env may not set ANON_PIPELINE_PLUGINS, ANON_PIPELINE_VAULT_KEY_COMMAND, "
         "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH, LD_PRELOAD, PYSPARK_PYTHON, "
-        "PYTHONPATH, SPARK_HOME, pyiceberg_catalog__shop__py_io_impl: set it in the environment\n"
+        "PYTHONPATH, SPARK_HOME, grpc_proxy, pyiceberg_catalog__shop__py_io_impl: set it in the environment\n"
     )
 
 

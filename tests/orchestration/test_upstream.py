@@ -214,6 +214,15 @@ def test_a_resource_that_fails_is_named_and_its_text_withheld(of_spark: Callable
     assert CANARY not in _said(failed)
 
 
+def test_a_resource_that_is_no_session_is_named(of_spark: Callable[..., Project]) -> None:
+    made = of_spark({SPARK: dg.ResourceDefinition.hardcoded_resource(CANARY)}, table="people")
+    failed = made.run("small_release")
+    assert "the resource anon_spark must be a Spark session, or have one as spark_session, got str" in _said(
+        failed
+    )
+    assert CANARY not in _said(failed)
+
+
 @pytest.mark.usefixtures("pyspark")
 def test_without_a_session_the_resource_is_named(of_spark: Callable[..., Project]) -> None:
     made = of_spark({}, table="people")

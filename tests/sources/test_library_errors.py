@@ -59,3 +59,16 @@ def test_logs_and_warnings_are_held_back_and_come_again(caplog: pytest.LogCaptur
     assert log.level == logging.DEBUG
     log.error("after")
     assert "after" in caplog.text
+
+
+def test_the_last_who_holds_back_puts_back() -> None:
+    log, seen = logging.getLogger("some.library"), [*warnings.filters]
+    log.setLevel(logging.INFO)
+    first, second = hold_back_logs("some.library"), hold_back_logs("some.library", "another")
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert not log.isEnabledFor(logging.CRITICAL)
+    second.__exit__(None, None, None)
+    assert log.level == logging.INFO
+    assert [*warnings.filters] == seen

@@ -146,6 +146,11 @@ def test_a_cell_that_fails_on_a_worker_is_not_quoted(
         ),
         ("SELECT 1 a, 2 a", {}, "source.spark: columns must be named once, got equal names in 1, 2"),
         (
+            "SELECT 'x' a, 'y' A",
+            {},
+            "source.spark: names of columns must differ in more than case, as they do in Spark",
+        ),
+        (
             "SELECT 1 a, array(1) b, map(1, 2) c, struct(1) d, INTERVAL 1 DAY e, INTERVAL 1 MONTH f",
             {},
             "source.spark, column 2, 3, 4, 5, 6: must have a type with one plain value in each cell, got "
