@@ -153,9 +153,14 @@ def _in_utc(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _columns(records: list[tuple[str, pa.ChunkedArray]]) -> Iterator[tuple[str, pd.Series]]:
-    """Yield each column, and release it before the next one is made."""
+    """Yield each column, and release it before the next one is made.
+
+    Texts are copied: each part of a column lies in one buffer with the same records of all other columns.
+    """
     while records:
         name, column = records.pop(0)
+        if pa.types.is_string(column.type):
+            column = pa.chunked_array([column.cast(pa.large_string()).combine_chunks()])
         yield name, frame_of(pa.table({name: column}))[name]
 
 
