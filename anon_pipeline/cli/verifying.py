@@ -72,7 +72,7 @@ def verify(
     if as_json:
         echo_json(_as_json(found))
     else:
-        print_report(report, f"{release.name}, checked", at_hand=True)
+        print_report(report, f"{release.resolve().name}, checked", at_hand=True)
         if found.in_part:
             click.echo(_IN_PART)
         _print_unverified(found.unverified, _recorded_limits(release))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+import pytest
+
 from tests.publish.projects import Project
 
 Make = Callable[..., "Project"]
@@ -53,6 +55,14 @@ def test_it_names_limits_as_run_does(project: Make) -> None:
     assert all(name.startswith("gate.known_columns") for name in open_)
     assert "gate.verdicts." not in said
     assert "gate.suppression." in said
+
+
+def test_the_folder_that_one_is_in_has_its_name(project: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = project()
+    monkeypatch.chdir(made.path / "out")
+    code, said = made.call("verify", ".")
+    assert code == 0
+    assert said.lstrip().startswith("out, checked")
 
 
 def test_bad_arguments_exit_with_2(project: Make) -> None:
