@@ -51,13 +51,9 @@ def _read_by_session(context: dg.AssetExecutionContext, policy: Policy, partitio
     if session is not None and not hasattr(session, "sql"):
         raise InputError(
             f"the resource {SPARK} must be a Spark session, or have one as spark_session, got "
-            f"{_kind(session)}"
+            f"{type(session).__name__}"
         )
     return read_spark(policy, partition, session=session)
-
-
-def _kind(value: object) -> str:
-    return type(value).__name__
 
 
 def _read_asset(context: dg.AssetExecutionContext, policy: Policy, partition: str | None) -> pd.DataFrame:

@@ -80,9 +80,10 @@ def _import_library(*, connect: bool) -> None:
                 f"the packages of Spark Connect must be installed ({install_words(_LIBRARY)})"
             ):
                 import_module("pyspark.sql.connect.session")
-    loggers = import_module("pyspark.logger").PySparkLogger
-    for name in _LOGS:
-        loggers.getLogger(name)
+    with suppress(ModuleNotFoundError):  # versions before 4.0, which have no loggers of their own
+        loggers = import_module("pyspark.logger").PySparkLogger
+        for name in _LOGS:
+            loggers.getLogger(name)
 
 
 def _active_session(key: str) -> Any:
