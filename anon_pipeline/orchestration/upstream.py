@@ -48,7 +48,7 @@ def _read_by_session(context: dg.AssetExecutionContext, policy: Policy, partitio
     resource = getattr(context.resources, SPARK)
     with withhold_errors(f"the resource {SPARK} could not give a session"):
         session = getattr(resource, "spark_session", resource)
-    if session is not None and not hasattr(session, "sql"):
+    if session is not None and not hasattr(session, "createDataFrame"):
         raise InputError(
             f"the resource {SPARK} must be a Spark session, or have one as spark_session, got "
             f"{type(session).__name__}"

@@ -186,14 +186,21 @@ def test_a_large_table_is_packed(small_policy: Small) -> None:
     assert found["s"].nunique() == 90
 
 
-def test_an_executor_that_is_killed_changes_nothing(small_policy: Small) -> None:
+def test_texts_keep_no_other_column_in_memory(small_policy: Small) -> None:
+    """Each part of a column comes in one buffer with the same records of all other columns."""
+    text = "SELECT concat('p', id) AS s, repeat('x', 200) AS filler FROM range(20000)"
+    texts = pa.chunked_array(query(small_policy, text)["s"].array.__arrow_array__())
+    assert texts.get_total_buffer_size() < 2 * texts.nbytes
+
+
+def test_an_executor_that_is_killed_changes_nothing(small_policy: Small, spark: Cluster) -> None:
     expected = query(small_policy, _SLOW).sort_values("id", ignore_index=True)
-    before, killed = executors(), list[int]()
+    before, killed = executors(spark), list[int]()
 
     def kill() -> None:
         """Kill one executor in the middle of the query."""
         time.sleep(1)
-        killed.append(executors()[0])
+        killed.append(executors(spark)[0])
         os.kill(killed[0], signal.SIGKILL)
 
     killing = threading.Thread(target=kill)
@@ -202,19 +209,19 @@ def test_an_executor_that_is_killed_changes_nothing(small_policy: Small) -> None
     killing.join()
     pd.testing.assert_frame_equal(found.sort_values("id", ignore_index=True), expected)
     assert killed[0] in before
-    wait_until(lambda: len({*executors()} - {*killed}) > 1, ROOT / "README.md", "another executor")
+    wait_until(lambda: len({*executors(spark)} - {*killed}) > 1, ROOT / "README.md", "another executor")
 
 
-def executors() -> list[int]:
-    """Return the processes of executors of the Spark Connect server, by /proc."""
+def executors(cluster: Cluster) -> list[int]:
+    """Return the processes of a cluster's executors, by /proc: they run in the folders of its workers."""
     found = []
     for place in Path("/proc").iterdir():
         if place.name.isdigit():
             try:
-                words = (place / "cmdline").read_bytes()
+                words, folder = (place / "cmdline").read_bytes(), (place / "cwd").readlink()
             except OSError:
                 continue
-            if b"CoarseGrainedExecutorBackend\0" in words and b"-Xmx600M" in words:
+            if b"CoarseGrainedExecutorBackend\0" in words and folder.is_relative_to(cluster.folder):
                 found.append(int(place.name))
     return sorted(found)
 
@@ -223,7 +230,6 @@ def test_a_server_that_is_killed_is_a_named_error(
     small_policy: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(spark_sessions, "RETRIES", 1)
-    monkeypatch.setattr(spark_sessions, "ANSWER_SECONDS", 120)
     home = spark_package()
     assert home is not None
     (tmp_path / "events").mkdir()
@@ -233,14 +239,8 @@ def test_a_server_that_is_killed_is_a_named_error(
             program.words, stdout=log, stderr=log, cwd=tmp_path, env=environment_of(home)
         )
     monkeypatch.setenv("OWN_SPARK", f"sc://127.0.0.1:{port}")
-
-    def kill() -> None:
-        """Kill the server some seconds after it has begun to answer."""
-        wait_until(lambda: answers(port), tmp_path / "log", "the server", seconds=110)
-        time.sleep(4)
-        server.kill()
-
-    killing = threading.Thread(target=kill)
+    wait_until(lambda: answers(port), tmp_path / "log", "the server", seconds=110)
+    killing = threading.Timer(6, server.kill)
     killing.start()
     slow = "SELECT id, sha2(repeat(cast(id AS string), 30000), 512) AS h FROM range(0, 900000)"
     said = refused(policy(small_policy, query=slow))
