@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -79,6 +80,7 @@ def _accepted_columns(
 
 def _cast(series: pd.Series, column: object) -> pd.Series:
     """Cast one column to what its role needs."""
+    _refuse_far_times(series)
     ordered = isinstance(column, Sensitive) and column.distance == "ordered"
     order = column.order if isinstance(column, Sensitive) else None
     if isinstance(column, Perturb):
@@ -92,6 +94,23 @@ def _cast(series: pd.Series, column: object) -> pd.Series:
     if not (isinstance(column, Identifier) and not IDENTIFIER_ACTIONS[column.action].released):
         to_arrow(series)
     return series if order is None else _known_texts(series, order, must="in the declared order")
+
+
+def _refuse_far_times(series: pd.Series) -> None:
+    """Refuse times that Python's own dates cannot hold, which no text can be made of.
+
+    Raises:
+        InputError: with the column and the count.
+    """
+    if not pd.api.types.is_datetime64_any_dtype(series.dtype) or series.isna().all():
+        return
+    if series.min().year >= date.min.year and series.max().year <= date.max.year:
+        return
+    years = series.dt.year
+    far = int(((years < date.min.year) | (years > date.max.year)).sum())
+    raise InputError(
+        f"{series.name}: times must be of the years 1 to 9999, got {counted_records(far)} beyond"
+    )
 
 
 def _missing_problems(series: pd.Series, column: object) -> list[str]:

@@ -358,3 +358,15 @@ def test_private_columns_begin_with_an_underscore() -> None:
     """The policy refuses such names, so that no column of the data can be taken for one."""
     assert PRIVATE == (RECORD, CLASS, PERSON)
     assert all(name.startswith("_") for name in PRIVATE)
+
+
+@pytest.mark.parametrize("zone", [None, "UTC"])
+@pytest.mark.parametrize("name", ["ssn", "note"])
+def test_times_that_no_text_can_be_made_of_are_refused_and_counted(name: str, zone: str | None) -> None:
+    """Such as 9999-12-31 23:59:59 of New York, which other programs take for "never", in UTC."""
+    values = pd.Series(np.array([253402318799999999, 0, -62135596800000001], "datetime64[us]"))
+    values = values if zone is None else values.dt.tz_localize(zone)
+    said = f"^{name}: times must be of the years 1 to 9999, got 2 records beyond$"
+    with pytest.raises(InputError, match=said):
+        accept(frame(**{name: values}), POLICY)
+    assert len(accept(frame(**{name: values.where(values.dt.year == 1970)}), POLICY)) == 3
