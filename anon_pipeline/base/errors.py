@@ -186,7 +186,7 @@ def _place(trace: TracebackType | None) -> str:
     return f"{'/'.join(parts[begins[-1] :] if begins else parts[-1:])}:{frames[-1].lineno}"
 
 
-def _raise_alone(error: AnonPipelineError) -> NoReturn:
+def raise_alone(error: AnonPipelineError) -> NoReturn:
     """Raise without a context, which Python would set to the exception that is being handled."""
     try:
         raise error
@@ -257,7 +257,7 @@ def private_stage(stage: str) -> Iterator[None]:
         crash.passing = may_pass(error)
     else:
         return
-    _raise_alone(crash)
+    raise_alone(crash)
 
 
 _IN_WORDS: dict[type[Exception], str] = {
@@ -304,4 +304,4 @@ def withhold_text(message: str, *kinds: type[Exception], encoding: str | None = 
         refused = InputError(f"{message}: {words}")
     else:
         return
-    _raise_alone(refused)
+    raise_alone(refused)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
-from anon_pipeline.base.errors import AnonPipelineError, InputError, error_words
+from anon_pipeline.base.errors import AnonPipelineError, InputError, error_words, raise_alone
 
 _CONDITION = re.compile(r"[A-Z][A-Z0-9_.]{2,79}")
 
@@ -32,10 +32,7 @@ def withhold_errors(said: str) -> Iterator[None]:
         refused = InputError(f"{said}: {_condition(error) or error_words(error)}")
     else:
         return
-    try:
-        raise refused
-    finally:
-        refused.__context__ = None
+    raise_alone(refused)
 
 
 def _condition(error: Exception) -> str | None:

@@ -17,7 +17,7 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-from anon_pipeline.base.errors import InputError, PublishError
+from anon_pipeline.base.errors import InputError, PublishError, raise_alone
 from anon_pipeline.ledger.required_memory import named_by
 from anon_pipeline.policy.iceberg import path_of
 from anon_pipeline.policy.locations import Locations, plain_partition
@@ -123,10 +123,7 @@ class IcebergTable:
             refused = PublishError(error.problems)
         else:
             return
-        try:
-            raise refused
-        finally:
-            refused.__context__ = None
+        raise_alone(refused)
 
     def _made_table(self, catalog: Any, schema: pa.Schema) -> Any:
         """Return the table, which is made, without records, where there is none."""
