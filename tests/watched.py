@@ -15,6 +15,8 @@ from pathlib import Path
 
 _WATCHER = """
 import json, os, shutil, signal, socket, subprocess, sys, time
+for ignored in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
+    signal.signal(ignored, signal.SIG_DFL)  # workers of pytest ignore some, and programs would, too
 tests, folder, user, ends_by, *programs = sys.argv[1:]
 as_user = {"user": user, "group": os.stat(folder).st_gid, "extra_groups": []} if user else {}
 def running(pid):
@@ -37,7 +39,10 @@ while running(int(tests)) and all(server.poll() is None for server in servers):
 for server in reversed(servers):
     server.send_signal(int(ends_by))
 for server in servers:
-    server.wait()
+    try:
+        server.wait(timeout=30)
+    except subprocess.TimeoutExpired:
+        server.kill()
 shutil.rmtree(folder, ignore_errors=True)
 """
 
