@@ -71,7 +71,7 @@ class DuckdbSource(_Selected):
 
 
 class SparkSource(_Selected):
-    """A table, or what a query gives, of a cluster of Apache Spark."""
+    """A table of a cluster of Apache Spark, or the result of a query."""
 
     table: Annotated[Plain | tuple[Plain, ...] | None, TEXT, LATER] = Field(
         None,

@@ -20,7 +20,7 @@ from anon_pipeline.risk.histograms import class_histograms
 class DistinctTuples:
     """n records as t distinct tuples, in lexicographic order, so that the row order is forgotten.
 
-    tuples: (t, q) leaf codes, in 32 bits where they are made here.
+    tuples: (t, q) leaf codes; 32-bit integers if this module made them.
     counts: (t,) records of each tuple, every one ≥ 1.
     counted: values of the limited columns, and of the target, in each tuple; None: nothing is asked of them.
     """

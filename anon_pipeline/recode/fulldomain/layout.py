@@ -18,7 +18,7 @@ from anon_pipeline.recode.task import Task
 from anon_pipeline.recode.tuples import DistinctTuples
 
 _WORD = 62  # bits of a key in one word
-_MANY = 2**20  # rows, from which on half as many slots are enough
+_MANY = 2**20  # rows; larger tables get half as many slots for each row
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,9 +42,9 @@ class Scratch:
 
 
 def hash_slots(rows: int) -> int:
-    """Return in how many slots the classes of so many rows are looked up: a power of two, ≥ 2·rows.
+    """Return the number of hash slots for the classes of so many rows: a power of two, ≥ 2·rows.
 
-    Many slots make few collisions; of large tables their memory counts more.
+    More slots mean fewer collisions; large tables get fewer, to save memory. More rows never get fewer slots.
     """
     return (2 if rows > _MANY else 4) << max(1, rows - 1).bit_length()
 

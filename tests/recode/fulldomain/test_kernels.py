@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from anon_pipeline.recode.fulldomain.fast.tables import cheapest
 from anon_pipeline.recode.fulldomain.kernels import count_sizes, price, roll_up
+from anon_pipeline.recode.fulldomain.layout import hash_slots
 
 
 def rolled(
@@ -123,3 +124,13 @@ def test_the_cheapest_table_below_is_found(data: st.DataObject) -> None:
     fits = [(r, p) for p, ((a, b), r) in enumerate(tables) if r > 0 and a <= node[0] and b <= node[1]]
     levels, rows = np.array([own for own, _ in tables]), np.array([count for _, count in tables])
     assert cheapest(levels, rows, np.array(node)) == min(fits)[1]
+
+
+def test_slots_are_enough_and_never_fewer_for_more_rows() -> None:
+    """The scratch space of a whole table is used for each smaller one."""
+    rows = sorted({0, 1, 2, *(2**bit + more for bit in range(1, 26) for more in (-1, 0, 1))})
+    slots = [hash_slots(many) for many in rows]
+    assert slots == sorted(slots)
+    assert all(
+        found >= 2 * many and found & (found - 1) == 0 for many, found in zip(rows, slots, strict=True)
+    )
