@@ -33,8 +33,11 @@ def _one_ordered(fit: Fit) -> str | None:
     )
 
 
-def _full(name: str, algorithm: str, words: str, *, prefers: bool = False) -> Recoder:
-    return Recoder(name, words, FULL_DOMAIN, f"{_FULL}.{algorithm}", prefers=prefers, needs_levels=True)
+def _full(
+    name: str, algorithm: str, words: str, *, prefers: bool = False, options: frozenset[str] = frozenset()
+) -> Recoder:
+    place = f"{_FULL}.{algorithm}"
+    return Recoder(name, words, FULL_DOMAIN, place, prefers=prefers, needs_levels=True, options=options)
 
 
 def _cuts(name: str, algorithm: str, words: str, *, by_order: bool = False) -> Recoder:
@@ -65,6 +68,12 @@ _ALL = (
     _full("samarati", "algorithms:samarati_node", "a node of the least height", prefers=True),
     _full("datafly", "algorithms:datafly_node", "one path up the lattice, the column with most values first"),
     _full("mingen", "algorithms:mingen_node", "the preferred node, among all nodes", prefers=True),
+    _full(
+        "fixed",
+        "algorithms:fixed_node",
+        "the levels that the policy names (levels), whatever they lose",
+        options=frozenset({"levels"}),
+    ),
     _cuts("mondrian", "mondrian_entries", "ranges by cutting the table in halves, suppressing nothing"),
     _cuts(
         "mondrian_relaxed",

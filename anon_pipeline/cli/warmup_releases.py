@@ -122,6 +122,8 @@ def rehearsal_policy(rehearsal: Rehearsal) -> Policy:
         changed: dict[str, dict[str, Any]] = written["by_distance" if category.by_distance else "flat"]
         columns |= {name: {**column, "mechanism": category.name} for name, column in changed.items()}
     attributes["anonymize"] |= {"recoder": rehearsal.recoder, "loss": rehearsal.loss}
+    if "levels" in RECODERS[rehearsal.recoder].options:
+        attributes["anonymize"]["levels"] = written["levels"]
     attributes["perturb"] |= _perturb(rehearsal.mechanism)
     return policy_from(attributes)
 

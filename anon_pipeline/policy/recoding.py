@@ -10,11 +10,11 @@ from pydantic import Field, model_validator
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.catalog.losses import DEFAULT_LOSS, LABELED, LOSSES, WEIGHED
 from anon_pipeline.catalog.recoders import DEFAULT_RECODER, RECODERS, names_where, recoder_of
-from anon_pipeline.policy.columns import Identifier
+from anon_pipeline.policy.columns import Generalize, Identifier, columns_of
 from anon_pipeline.policy.fields import Real, Share, Strict, Whole
 from anon_pipeline.policy.frozen_mapping import FrozenMapping, Keyed
 from anon_pipeline.policy.kind_names import LossName, Preference, RecoderName
-from anon_pipeline.policy.marks import AFTER, SHOWN, Fits, Names
+from anon_pipeline.policy.marks import AFTER, LATER, SHOWN, Fits, Names
 from anon_pipeline.policy.protection import LESS, MORE, NEUTRAL
 
 CELLS = names_where(lambda recoder: recoder.family.cells)
@@ -53,6 +53,14 @@ def _label_problems(target: str | None, sections: Mapping[str, Any]) -> Iterator
     dropped = isinstance(column, Identifier) and not IDENTIFIER_ACTIONS[column.action].released
     if target not in sections["columns"] or dropped:
         yield f"must name a column that is released, got {target}"
+
+
+def _level_problems(levels: Mapping[str, int] | None, sections: Mapping[str, Any]) -> Iterator[str]:
+    if "levels" not in recoder_of(sections["anonymize"].recoder).options:
+        return
+    without = [name for name in columns_of(sections["columns"], Generalize) if name not in (levels or {})]
+    if without:
+        yield f"must name every generalize column, got none for {', '.join(without)}"
 
 
 class LDiversity(Strict):
@@ -98,6 +106,18 @@ class Anonymize(Strict):
         None,
         ge=0,
         description=f"For {', '.join(_names('gamma'))}: how willingly clusters grow beyond k. Default: 0.2.",
+    )
+    levels: Annotated[
+        Keyed[Annotated[Whole, Field(ge=0)]] | None,
+        SHOWN,
+        NEUTRAL,
+        LATER,
+        Names("generalize"),
+        Fits(_level_problems, "columns"),
+    ] = Field(
+        None,
+        description=f"For {', '.join(_names('levels'))}: generalize column → level of its hierarchy; 0: the "
+        "value itself.",
     )
     loss: Annotated[LossName, SHOWN, NEUTRAL] = Field(
         DEFAULT_LOSS,

@@ -84,6 +84,7 @@ class Task:
     cells: whether single cells may be suppressed before whole records are (full-domain recoders).
     told: called now and then with the progress of a search.
     gamma: how willingly ``vmdav`` lets clusters grow, ≥ 0.
+    levels: (q,) of each column's hierarchy, for ``fixed`` alone.
     by_record: the records, where they are in memory; None: they were counted elsewhere.
     """
 
@@ -98,6 +99,7 @@ class Task:
     cells: bool = False
     told: Callable[[Progress], None] = field(default=ignore, repr=False)
     gamma: float = 0.2
+    levels: tuple[int, ...] = ()
     by_record: ByRecord | None = field(default=None, repr=False)
 
 

@@ -111,6 +111,7 @@ def recoding_task(
         cells=wanted.suppress == "cells",
         told=observe,
         gamma=0.2 if wanted.gamma is None else wanted.gamma,
+        levels=tuple(wanted.levels[name] for name in policy.generalized) if wanted.levels else (),
         by_record=by_record(
             coded.codes if rows.all() else coded.codes[rows],
             coded.hierarchies,

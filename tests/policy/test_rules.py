@@ -336,11 +336,18 @@ def test_a_preference_needs_a_recoder_that_chooses(recoder: Any) -> None:
     ]
 
 
+def test_fixed_levels_are_those_of_every_generalize_column() -> None:
+    changed = {**SOUND, "anonymize": Anonymize(k=2, recoder="fixed")}
+    assert broken_rules(changed) == ["anonymize.levels: must name every generalize column, got none for q"]
+    changed = {**SOUND, "anonymize": Anonymize(k=2, recoder="fixed", levels={"q": 1, "s": 1})}
+    assert [line.partition(":")[0] for line in broken_rules(changed)] == ["anonymize.levels"]
+
+
 def test_cells_need_a_full_domain_recoder() -> None:
     changed = {**SOUND, "anonymize": Anonymize(k=2, recoder="mondrian", suppress="cells")}
     assert broken_rules(changed) == [
         "anonymize.suppress: cells needs a full-domain recoder (ola, optimal, incognito, samarati, datafly, "
-        "mingen), got mondrian"
+        "mingen, fixed), got mondrian"
     ]
 
 
@@ -348,10 +355,12 @@ def test_the_policy_knows_the_recoders_and_what_fits_them() -> None:
     fields = Anonymize.model_fields
     assert get_args(fields["recoder"].annotation) == tuple(RECODERS)
     assert get_args(fields["prefer"].annotation) == PREFERENCES
-    assert CELLS == ("ola", "optimal", "incognito", "samarati", "datafly", "mingen")
+    assert CELLS == ("ola", "optimal", "incognito", "samarati", "datafly", "mingen", "fixed")
     assert PREFERRING == ("ola", "incognito", "samarati", "mingen")
     for name in CELLS:
-        assert broken_rules({**SOUND, "anonymize": Anonymize(k=2, recoder=name, suppress="cells")}) == []
+        levels = {"q": 1} if "levels" in RECODERS[name].options else None
+        wanted = Anonymize(k=2, recoder=name, suppress="cells", levels=levels)
+        assert broken_rules({**SOUND, "anonymize": wanted}) == []
     for name in PREFERRING:
         wanted = Anonymize(k=2, recoder=name, prefer="most_distinct_tuples")
         assert broken_rules({**SOUND, "anonymize": wanted}) == []

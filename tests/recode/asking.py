@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from anon_pipeline.catalog.losses import LOSSES
-from anon_pipeline.catalog.recoders import recoder_of
+from anon_pipeline.catalog.recoders import RECODERS, recoder_of
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.by_record import by_record, count_records
 from anon_pipeline.recode.choice import recoding_of
@@ -54,10 +54,16 @@ def classes(constraints: Any, labels: np.ndarray) -> ClassContents:
 def ask(
     codes: np.ndarray, hierarchies: Sequence[Hierarchy], constraints: Any, *more: Any, **terms: Any
 ) -> Task:
-    """A task with its records; the limits of its constraints are secrets."""
+    """A task with its records; the limits of its constraints are secrets.
+
+    A recoder that gets its levels gets the middle ones, if no others are given.
+    """
     sensitive = [own.codes for own in constraints.sensitive]
     records = by_record(codes, hierarchies, sensitive=sensitive, target=terms.pop("target", None))
-    return Task(tuple(hierarchies), rules(constraints), *more, **terms, by_record=records)
+    task = Task(tuple(hierarchies), rules(constraints), *more, **terms, by_record=records)
+    if task.recoder in RECODERS and "levels" in RECODERS[task.recoder].options and not task.levels:
+        return replace(task, levels=tuple(hierarchy.height // 2 for hierarchy in hierarchies))
+    return task
 
 
 def again(task: Task, order: np.ndarray) -> Task:

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
+from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.constraints import broken_classes
 from anon_pipeline.recode.task import Constraints, Diversity, Task
@@ -133,6 +134,9 @@ def tasks(draw: st.DrawFn, recoder: str, loss: str, columns: int | None = None) 
         weights=tuple(weights),
         target=target if loss == "classification" else None,
         gone=draw(st.integers(0, 2)),
+        levels=tuple(draw(st.integers(0, hierarchy.height - 1)) for hierarchy in drawn)
+        if "levels" in recoder_of(recoder).options
+        else (),
     )
 
 

@@ -38,7 +38,7 @@ def asked(
 
 LOSSES = ["precision", "granularity", "discernibility", "average_class_size", "entropy"]
 FULL_DOMAIN = ["ola", "optimal"]
-PARTICULAR = ("univariate", "tclose_first")  # they need certain columns
+PARTICULAR = ("univariate", "tclose_first", "fixed")  # they need certain columns, or levels
 ANY_TABLE = [name for name in RECODERS if name not in PARTICULAR]
 
 

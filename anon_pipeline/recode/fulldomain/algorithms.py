@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from anon_pipeline.recode.fulldomain.candidates import choose_preferred
 from anon_pipeline.recode.fulldomain.datafly import datafly
+from anon_pipeline.recode.fulldomain.fixed_levels import score_fixed
 from anon_pipeline.recode.fulldomain.incognito import incognito
 from anon_pipeline.recode.fulldomain.mingen import mingen
 from anon_pipeline.recode.fulldomain.ola import minimal_nodes, ola
@@ -45,3 +46,8 @@ def datafly_node(search: Search) -> tuple[NodeScore, int]:
 def mingen_node(search: Search) -> tuple[NodeScore, int]:
     """Return the preferred one of all minimal nodes, found by looking at each."""
     return mingen(search), 0
+
+
+def fixed_node(search: Search) -> tuple[NodeScore, int]:
+    """Return the node that the policy names."""
+    return score_fixed(search), 0

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from anon_pipeline.recode.choice import Choice
 from anon_pipeline.recode.fulldomain.best_node import choose_node
 from anon_pipeline.recode.fulldomain.counter import Counter
+from anon_pipeline.recode.fulldomain.fixed_levels import refuse_other_levels
 from anon_pipeline.recode.fulldomain.floors import marginal_floors
 from anon_pipeline.recode.fulldomain.lattice import lattice
 from anon_pipeline.recode.fulldomain.layout import NodeTables, node_tables
@@ -99,12 +100,18 @@ def search_elsewhere(task: Task, counter: Counter, *, most: int) -> Search:
     losses are those of the leaves all the same. Else nodes are counted elsewhere, but for those above nodes
     whose classes fit.
 
+    Where the levels are fixed, their classes are all that is asked for.
+
     Args:
         most: tuples, and values of them, that fit.
     Raises:
-        InputError: the lattice is too large, or the loss cannot be counted for so many records.
+        InputError: the lattice is too large, or the loss cannot be counted for so many records; a level that
+            a hierarchy does not have.
     """
     leaves = counter.leaves()
+    if task.levels:
+        refuse_other_levels(task)
+        return search_source(task, Source(counter.records, leaves, counter.table(task.levels)))
     nodes = lattice(tuple(hierarchy.height for hierarchy in task.hierarchies), most=task.most_nodes)
     rule = (task.constraints.k, min(task.constraints.max_suppressed, counter.records - 1))
     closed = marginal_floors(task.hierarchies, leaves, counter.pairs, nodes, rule=rule)

@@ -209,11 +209,20 @@ def no_node_error(search: Search) -> InfeasibleError:
     score(search, top)
     anonymous = [node for node in search.seen.values() if is_k_anonymous(search, node.node)]
     nearest = min(anonymous, key=lambda node: (node.suppressed, node.total, node.node))
-    levels = search.nodes.levels(nearest.node)
-    table = table_at(search, levels)
-    labels = node_classes(table, search.task.hierarchies, levels)[1]
-    return infeasible_error(
-        search.task.constraints,
-        contents_of_tuples(table, labels),
+    return node_error(
+        search,
+        search.nodes.levels(nearest.node),
         advice="Relax that limit, raise suppression_limit, or give the hierarchies more general levels.",
     )
+
+
+def node_error(search: Search, levels: Sequence[int], *, advice: str) -> InfeasibleError:
+    """Say that a node does not keep the constraints, by the one that stands most in the way.
+
+    Args:
+        levels: (q,) of the node.
+        advice: what to change, a sentence.
+    """
+    table = table_at(search, levels)
+    labels = node_classes(table, search.task.hierarchies, levels)[1]
+    return infeasible_error(search.task.constraints, contents_of_tuples(table, labels), advice=advice)
