@@ -342,6 +342,9 @@ def test_each_action_on_identifiers_has_its_field_in_the_facts_and_a_rule_for_wh
 
 def test_partitions_begin_where_dagster_s_do() -> None:
     for kind in PARTITION_KINDS.values():
+        if kind.begins is None:
+            assert list(import_entry(kind.definition)(["b", "a"]).get_partition_keys()) == ["b", "a"]
+            continue
         defined = import_entry(kind.definition)(start_date="2026-01-01", **kind.options)
         assert isinstance(defined, dg.TimeWindowPartitionsDefinition)
         keys = set(defined.get_partition_keys())

@@ -48,15 +48,20 @@ class PartitionKind:
     """A kind of partition of a scheduled release.
 
     name: in the policy, and in the ledger.
-    begins: whether a partition begins on a day.
     definition: place of the class that defines such partitions in Dagster.
+    begins: whether a partition begins on a day, whose date is its key; None: the policy lists the keys.
     options: of that class, other than start and time zone.
     """
 
     name: str
-    begins: Callable[[datetime.date], bool]
     definition: str
+    begins: Callable[[datetime.date], bool] | None
     options: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def listed(self) -> bool:
+        """Whether the policy lists the keys."""
+        return self.begins is None
 
 
 _FORMATS = "anon_pipeline.publish.file_formats"
@@ -78,17 +83,29 @@ PARTITION_KINDS: Mapping[str, PartitionKind] = MappingProxyType(
     {
         one.name: one
         for one in (
-            PartitionKind("daily", lambda day: True, "dagster:DailyPartitionsDefinition"),
+            PartitionKind("daily", "dagster:DailyPartitionsDefinition", lambda day: True),
             PartitionKind(
                 "weekly",
-                lambda day: day.weekday() == 0,
                 "dagster:WeeklyPartitionsDefinition",
+                lambda day: day.weekday() == 0,
                 {"day_offset": 1},  # weeks begin on Monday; Dagster's on Sunday
             ),
-            PartitionKind("monthly", lambda day: day.day == 1, "dagster:MonthlyPartitionsDefinition"),
+            PartitionKind("monthly", "dagster:MonthlyPartitionsDefinition", lambda day: day.day == 1),
+            PartitionKind("listed", "dagster:StaticPartitionsDefinition", None),
         )
     }
 )
+
+
+def group_of(partition: str) -> str:
+    """Return the group of a listed partition: what stands before the last dot of its key.
+
+    Partitions of one group hold different records. Those of different groups may hold the same ones.
+
+    >>> group_of("north"), group_of("1f0c.07")
+    ('', '1f0c')
+    """
+    return partition.rpartition(".")[0]
 
 
 def released_records(document: Mapping[str, Any]) -> int:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Context, Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
+from anon_pipeline.catalog.releases import PARTITION_KINDS, group_of
 from anon_pipeline.ledger.chain import Event
 from anon_pipeline.policy.sections import Budget
 
@@ -149,18 +150,21 @@ def sum_spent(
     the future. The others count from when they were drawn, or published, whichever is later.
 
     Args:
-        budget: ``per: record`` adds up one partition, ``per: dataset`` all; ``window`` in days.
+        budget: ``per: record`` adds up one partition, and one of each other group of listed partitions;
+            ``per: dataset`` all; ``window`` in days.
         partition: of the release that asks.
         now: the clock, with its zone.
     """
     start = window_of(budget, now)
-    counted: Counter[tuple[str, bool, bool]] = Counter(
-        (entry.epsilon, _open_undrawn(entry), _is_unpublished(entry))
+    spending = [
+        entry
         for entry in releases
-        if entry.dataset == dataset
-        and (budget.per == "dataset" or entry.partition == partition)
-        and entry.counts
-        and is_in_window(entry, start)
+        if entry.dataset == dataset and entry.counts and is_in_window(entry, start)
+    ]
+    if budget.per == "record":
+        spending = _of_the_records(spending, partition)
+    counted: Counter[tuple[str, bool, bool]] = Counter(
+        (entry.epsilon, _open_undrawn(entry), _is_unpublished(entry)) for entry in spending
     )
     still_open = [(epsilon, n) for (epsilon, is_open, _), n in counted.items() if is_open]
     drawn = [(epsilon, n) for (epsilon, _, unpublished), n in counted.items() if unpublished]
@@ -168,6 +172,30 @@ def sum_spent(
     return Spent(
         _sum(every), _sum(still_open), sum(n for _, n in still_open), _sum(drawn), sum(n for _, n in drawn)
     )
+
+
+def _of_the_records(entries: Sequence[Entry], partition: str | None) -> list[Entry]:
+    """Return the releases of the records of a partition: its own, and of each other group that is listed one.
+
+    A record is in one partition of each group, nobody knows in which: the one that has spent most counts.
+    """
+    own = None if partition is None else group_of(partition)
+    found = [entry for entry in entries if entry.partition == partition]
+    groups: dict[str, dict[str, list[Entry]]] = {}
+    for entry in entries:
+        if entry.partition is None or not is_listed(entry.partition_kind):
+            continue
+        group = group_of(entry.partition)
+        if group != own:
+            groups.setdefault(group, {}).setdefault(entry.partition, []).append(entry)
+    for partitions in groups.values():
+        found += max(partitions.values(), key=lambda one: sum(Fraction(entry.epsilon) for entry in one))
+    return found
+
+
+def is_listed(kind: str | None) -> bool:
+    """Tell whether the keys of a kind of partitions are listed by the policy."""
+    return kind is not None and kind in PARTITION_KINDS and PARTITION_KINDS[kind].listed
 
 
 def _open_undrawn(entry: Entry) -> bool:

@@ -1,4 +1,7 @@
-"""One kind of partition for a dataset whose budget is per record: days, weeks and the whole overlap. Pure."""
+"""One kind of partition for a dataset whose budget is per record: days, weeks and the whole overlap. Pure.
+
+A key that the policy lists is never a date, so that it is no day either.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ NONE = "none"
 
 
 def kind_of(policy: Policy) -> str:
-    """Return the kind of a policy's partitions: daily, weekly, monthly; none for a release of one piece."""
+    """Return the kind of a policy's partitions: none for a release of one piece."""
     return NONE if policy.schedule is None else policy.schedule.partitions or NONE
 
 
@@ -34,8 +37,13 @@ def can_be_of_kind(kind: str, partition: str | None) -> bool:
     try:
         day = date.fromisoformat(partition)
     except ValueError:
+        day = None
+    if kind not in PARTITION_KINDS:
         return False
-    return kind in PARTITION_KINDS and PARTITION_KINDS[kind].begins(day)
+    begins = PARTITION_KINDS[kind].begins
+    if begins is None or day is None:
+        return begins is None and day is None
+    return begins(day)
 
 
 def refuse_unless_of_kind(policy: Policy, partition: str | None) -> None:

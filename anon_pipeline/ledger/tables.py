@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.catalog.releases import group_of
+from anon_pipeline.ledger.budget import is_listed
 from anon_pipeline.ledger.chain import Event
 from anon_pipeline.ledger.page import Page, read_all
 from anon_pipeline.ledger.requests import Asked
@@ -52,8 +54,17 @@ def paid_tables(events: Iterable[Event], asked: Asked) -> frozenset[tuple[str, s
         if event.event == "published"
         and event.data_digest is not None
         and event.dataset == asked.dataset
-        and (not alone or event.partition == asked.partition)
+        and (not alone or _may_share_records(event, asked))
     )
+
+
+def _may_share_records(event: Event, asked: Asked) -> bool:
+    """Tell whether a release may be of records that another one is of, where the budget is per record."""
+    if event.partition == asked.partition:
+        return True
+    if event.partition is None or asked.partition is None or not is_listed(event.partition_kind):
+        return False
+    return group_of(event.partition) != group_of(asked.partition)
 
 
 def refuse_another_table(tables: Tables, data_digest: str) -> None:

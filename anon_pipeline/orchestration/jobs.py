@@ -34,11 +34,15 @@ def build_release_job(policy: Policy, assets: Sequence[dg.AssetsDefinition]) -> 
 
 
 def build_schedule(
-    policy: Policy, job: UnresolvedAssetJobDefinition, partitions: dg.TimeWindowPartitionsDefinition | None
+    policy: Policy, job: UnresolvedAssetJobDefinition, partitions: dg.PartitionsDefinition | None
 ) -> dg.ScheduleDefinition | None:
-    """Return the schedule of the release; a tick of a partitioned one makes the latest complete partition."""
-    if policy.schedule is None:
+    """Return the schedule of the release; None if it has none.
+
+    A tick makes the latest period that is complete; or all partitions, where the policy lists them.
+    """
+    if policy.schedule is None or policy.schedule.cron is None:
         return None
+    every = isinstance(partitions, dg.StaticPartitionsDefinition)
     name = f"{policy.name}_schedule"
 
     @dg.schedule(
@@ -48,10 +52,14 @@ def build_schedule(
         execution_timezone=policy.schedule.timezone,
         description=f"Make the release {policy.name}.",
     )
-    def tick(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
-        """Ask for a run, of the last complete partition where there are partitions."""
+    def tick(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | list[dg.RunRequest] | dg.SkipReason:
+        """Ask for a run, of the last complete period or of every listed partition where there are any."""
         if partitions is None:
             return dg.RunRequest()
+        if every:
+            at = context.scheduled_execution_time.isoformat()
+            keys = partitions.get_partition_keys()
+            return [dg.RunRequest(run_key=f"{key}@{at}", partition_key=key) for key in keys]
         with dg.partition_loading_context(effective_dt=context.scheduled_execution_time):
             key = partitions.get_last_partition_key()
         if key is None:

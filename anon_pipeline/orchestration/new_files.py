@@ -29,7 +29,7 @@ _PARTITION = "{partition}"
 
 
 def build_sensor(
-    policy: Policy, job: Any, partitions: dg.TimeWindowPartitionsDefinition | None
+    policy: Policy, job: Any, partitions: dg.PartitionsDefinition | None
 ) -> dg.SensorDefinition | None:
     """Return the sensor on a policy's source.
 

@@ -14,16 +14,18 @@ from anon_pipeline.catalog.releases import PARTITION_KINDS
 from anon_pipeline.policy.model import Policy
 
 
-def partitions_of(policy: Policy) -> dg.TimeWindowPartitionsDefinition | None:
-    """Return the partitions that a policy's schedule names."""
+def partitions_of(policy: Policy) -> dg.PartitionsDefinition | None:
+    """Return the partitions that a policy's schedule names: periods of time, or listed ones."""
     schedule = policy.schedule
     if schedule is None or schedule.partitions is None:
         return None
-    start = datetime.combine(schedule.start, time(), ZoneInfo(schedule.timezone))
     kind = PARTITION_KINDS[schedule.partitions]
-    defined: dg.TimeWindowPartitionsDefinition = import_entry(kind.definition)(
-        start_date=start, timezone=schedule.timezone, **kind.options
-    )
+    defines = import_entry(kind.definition)
+    if kind.listed:
+        listed: dg.PartitionsDefinition = defines(list(schedule.keys))
+        return listed
+    start = datetime.combine(schedule.start, time(), ZoneInfo(schedule.timezone))
+    defined: dg.PartitionsDefinition = defines(start_date=start, timezone=schedule.timezone, **kind.options)
     return defined
 
 

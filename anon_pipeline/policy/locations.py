@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 from anon_pipeline.base.errors import InputError, PublishError
 from anon_pipeline.base.places import LOCAL, has_credentials, has_secret_option, is_local, is_url
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.partition_names import plain_partition
 from anon_pipeline.policy.walks import named_paths
 
 __all__ = ["OFF", "PRIVATE", "Locations", "is_url", "plain_ledger", "plain_partition", "plain_vault"]
@@ -191,14 +191,3 @@ def plain_vault(place: str) -> str:
     elif not is_local(place):
         raise InputError(f"the vault (ANON_PIPELINE_VAULT) {LOCAL}")
     return place
-
-
-def plain_partition(partition: str) -> str:
-    """Return a partition's key if it can name a folder and nothing else.
-
-    Raises:
-        InputError: it has other characters than letters, digits, ``-``, ``_``, ``:`` and single points.
-    """
-    if not re.fullmatch(r"[A-Za-z0-9_:-]+(\.[A-Za-z0-9_:-]+)*", partition):
-        raise InputError("a partition must be a plain name (letters, digits, - _ : .)")
-    return partition

@@ -13,10 +13,10 @@ from pydantic import Field, field_validator, model_validator
 from anon_pipeline.catalog.class_limits import CLASS_LIMITS
 from anon_pipeline.catalog.entries import Promise
 from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM, mechanisms_with
-from anon_pipeline.catalog.releases import DEFAULT_RELEASE_FORMAT
+from anon_pipeline.catalog.releases import DEFAULT_RELEASE_FORMAT, PARTITION_KINDS
 from anon_pipeline.policy.columns import Perturb, PerturbCategories, columns_of
 from anon_pipeline.policy.deliver import Deliver
-from anon_pipeline.policy.fields import LocalPath, Real, Strict, Whole
+from anon_pipeline.policy.fields import LocalPath, Plain, Real, Strict, Whole
 from anon_pipeline.policy.gate_limits import LIMIT_KEYS, Gate
 from anon_pipeline.policy.kind_names import Mechanism, PartitionName, ReleaseFormat
 from anon_pipeline.policy.marks import (
@@ -28,6 +28,7 @@ from anon_pipeline.policy.marks import (
     Below,
     Fits,
 )
+from anon_pipeline.policy.partition_names import can_be_listed
 from anon_pipeline.policy.protection import (
     BY_PROMISE,
     LESS,
@@ -219,12 +220,20 @@ class VaultSection(Strict):
 
 
 class Schedule(Strict):
-    """When the release is made, and over which partitions of time."""
+    """When the release is made, and over which partitions."""
 
-    cron: Annotated[str, TEXT, AFTER]
+    cron: Annotated[str | None, TEXT, AFTER] = Field(
+        None, description="Five fields. Not set: nothing is made by itself."
+    )
     timezone: Annotated[str, TEXT, AFTER] = Field("UTC", description="IANA name.")
     partitions: Annotated[PartitionName | None, AFTER] = Field(
-        None, description="One release per period; weeks begin on Monday."
+        None,
+        description="One release per period, or for each of the listed keys; weeks begin on Monday.",
+    )
+    keys: Annotated[tuple[Plain, ...], TEXT, AFTER, LATER] = Field(
+        (),
+        description="For listed: the keys. What stands before the last dot of a key is its group: partitions "
+        "of one group hold different records.",
     )
     start: Annotated[datetime.date, AFTER] = Field(
         datetime.date(2026, 1, 1), description="First partition begins here or after."
@@ -232,10 +241,29 @@ class Schedule(Strict):
 
     @field_validator("cron")
     @classmethod
-    def _five(cls, value: str) -> str:
-        if len(value.split()) != 5:
+    def _five(cls, value: str | None) -> str | None:
+        if value is not None and len(value.split()) != 5:
             raise ValueError(f"cron must have five fields, got {value!r}")
         return value
+
+    @field_validator("keys")
+    @classmethod
+    def _names(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        wrong = [key for key in value if not can_be_listed(key)]
+        if wrong or len({*value}) < len(value):
+            raise ValueError(
+                "keys must differ and be plain names (letters, digits, - _ : .) that are no dates"
+            )
+        return value
+
+    @model_validator(mode="after")
+    def _fits(self) -> Schedule:
+        listed = self.partitions is not None and PARTITION_KINDS[self.partitions].listed
+        if listed != bool(self.keys):
+            raise ValueError("keys must be given with partitions: listed, and only with it")
+        if self.cron is None and self.partitions is None:
+            raise ValueError("cron or partitions must be given")
+        return self
 
     @field_validator("timezone")
     @classmethod

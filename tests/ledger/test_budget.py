@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
 
@@ -144,3 +145,35 @@ def test_exact_text_never_rounds() -> None:
     assert exact_text(Fraction(1, 10**60)) == "0." + "0" * 59 + "1"
     for number in (Fraction(10**60 + 1, 10**60), Fraction(1, 7), Fraction(0)):
         assert Fraction(exact_text(number)) == number
+
+
+@pytest.fixture
+def listed(asked: Ask) -> Ask:
+    """What a listed partition asks for, under a budget per record."""
+
+    def make(partition: str, budget: float, epsilon: str = "1") -> Asked:
+        wanted = asked(epsilon, budget, per="record", partition=partition)
+        return replace(wanted, partition_kind="listed")
+
+    return make
+
+
+def test_partitions_of_one_group_hold_other_records(book: Ledger, listed: Ask) -> None:
+    for key in ("north", "south", "2026a.01", "2026a.02"):
+        publish(book, listed(key, 2))
+    with pytest.raises(GateRefused, match="spent 2, requested 1"):
+        book.open(listed("north", 2))  # once itself, and once in one of the other group
+
+
+def test_of_another_group_the_partition_that_has_spent_most_counts(book: Ledger, listed: Ask) -> None:
+    """Nobody knows in which of 40 partitions a record was: 40 releases of ε = 1 are not 40 for a record."""
+    for number in range(40):
+        publish(book, listed(f"first.{number:02}", 100))
+    publish(book, listed("first.07", 100, "2.5"))
+    publish(book, listed("second.01", 100))
+    publish(book, listed("third.01", 100, "0.5"))
+    with pytest.raises(GateRefused, match=r"spent 5, requested 1, remaining 0\.75"):  # 3.5 + 1 + 0.5
+        book.open(listed("fourth.01", 5.75))
+    assert book.open(listed("fourth.01", 6))
+    with pytest.raises(GateRefused, match="spent 5,"):  # the open one counts, and second.01 does not
+        book.open(listed("second.02", 5, "0.75"))

@@ -14,7 +14,13 @@ from anon_pipeline.ledger.kinds import can_be_of_kind, kind_of, refuse_unless_of
 from anon_pipeline.ledger.requests import Asked
 from anon_pipeline.policy import Policy
 
-KINDS = {"none": None, "daily": "2026-01-06", "weekly": "2026-01-05", "monthly": "2026-01-01"}
+KINDS = {
+    "none": None,
+    "daily": "2026-01-06",
+    "weekly": "2026-01-05",
+    "monthly": "2026-01-01",
+    "listed": "north",
+}
 
 
 @pytest.fixture

@@ -13,6 +13,13 @@ Make = Callable[..., "Project"]  # noqa: F821 - conftest's
 WEEKLY = {"cron": "0 3 * * 1", "timezone": "Europe/Dublin", "partitions": "weekly", "start": "2026-01-05"}
 
 
+def _ticks(made: object, when: datetime) -> list[dg.RunRequest]:
+    repository = made.definitions.get_repository_def()  # type: ignore[attr-defined]
+    schedule = repository.get_schedule_def("small_schedule")
+    context = dg.build_schedule_context(scheduled_execution_time=when, repository_def=repository)
+    return list(schedule.evaluate_tick(context).run_requests)
+
+
 def _tick(made: object, when: datetime) -> dg.RunRequest | dg.SkipReason:
     repository = made.definitions.get_repository_def()  # type: ignore[attr-defined]
     schedule = repository.get_schedule_def("small_schedule")
@@ -38,6 +45,18 @@ def test_a_schedule_without_partitions_makes_the_release(project: Make) -> None:
     request = _tick(made, datetime(2026, 2, 2, 5, 30, tzinfo=ZoneInfo("UTC")))
     assert isinstance(request, dg.RunRequest)
     assert request.partition_key is None
+
+
+def test_a_tick_makes_every_listed_partition(project: Make) -> None:
+    made = project(schedule={"cron": "0 3 * * 1", "partitions": "listed", "keys": ["south", "north"]})
+    first, second = (_ticks(made, datetime(2026, 2, day, 3, tzinfo=ZoneInfo("UTC"))) for day in (2, 9))
+    assert [request.partition_key for request in first] == ["south", "north"]
+    assert not {request.run_key for request in first} & {request.run_key for request in second}
+
+
+def test_partitions_without_a_time_are_made_by_hand(project: Make) -> None:
+    made = project(schedule={"partitions": "listed", "keys": ["south", "north"]})
+    assert list(made.definitions.schedules or []) == []
 
 
 def test_no_schedule_in_the_policy_no_schedule_in_dagster(project: Make) -> None:

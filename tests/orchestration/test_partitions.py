@@ -40,3 +40,9 @@ def test_a_week_begins_on_monday_even_when_the_start_does_not(small_policy: Call
     found = partitions_of(small_policy(schedule={**WEEKLY, "start": "2026-01-01"}))
     assert found is not None
     assert found.get_first_partition_key() == "2026-01-05"
+
+
+def test_listed_partitions_are_those_of_the_policy_in_its_order(small_policy: Callable[..., Policy]) -> None:
+    found = partitions_of(small_policy(schedule={"partitions": "listed", "keys": ["south", "north"]}))
+    assert isinstance(found, dg.StaticPartitionsDefinition)
+    assert list(found.get_partition_keys()) == ["south", "north"]

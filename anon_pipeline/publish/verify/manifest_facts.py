@@ -240,12 +240,14 @@ def can_be_partition(key: object, policy: Policy) -> bool:
     schedule = policy.schedule
     if schedule is None or schedule.partitions is None:
         return key is None or (policy.source.kind.generated and _is_plain(key))
+    begins = PARTITION_KINDS[schedule.partitions].begins
+    if begins is None:
+        return key in schedule.keys
     try:
         day = date.fromisoformat(str(key))
     except ValueError:
         return False
-    begins = PARTITION_KINDS[schedule.partitions].begins(day)
-    return day.isoformat() == key and day >= schedule.start and begins
+    return day.isoformat() == key and day >= schedule.start and begins(day)
 
 
 def _is_plain(key: object) -> bool:
