@@ -28,6 +28,7 @@ FLOORS: list[set[str]] = [
     {"publish"},
     {"testing"},
     {"draft"},
+    {"division"},
     {"orchestration"},
     {"cli"},
 ]

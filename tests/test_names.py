@@ -61,7 +61,15 @@ FUNCTIONS = {
 }
 MODULES = {
     "Commands of one topic": {
-        *("cli/bundling", "cli/comparing", "cli/delivering", "cli/doctoring", "cli/drafting", "cli/judging"),
+        *(
+            "cli/bundling",
+            "cli/comparing",
+            "cli/delivering",
+            "cli/dividing",
+            "cli/doctoring",
+            "cli/drafting",
+            "cli/judging",
+        ),
         *(
             "cli/ledgering",
             "cli/measuring",

@@ -17,6 +17,7 @@ from anon_pipeline.cli.checking_policies import check_policy
 from anon_pipeline.cli.comparing import diff
 from anon_pipeline.cli.core_dumps import keep_out_of_dumps
 from anon_pipeline.cli.delivering import deliver
+from anon_pipeline.cli.dividing import divide
 from anon_pipeline.cli.doctoring import doctor
 from anon_pipeline.cli.drafting import init
 from anon_pipeline.cli.example_release import demo
@@ -93,6 +94,7 @@ for command in (
     profile,
     hierarchy,
     rehearse,
+    divide,
     run,
     check,
     check_policy,

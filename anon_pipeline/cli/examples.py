@@ -12,6 +12,7 @@ EXAMPLES: Mapping[str, str] = {
     "hierarchy": "anon-pipeline hierarchy people.csv city",
     "run": "anon-pipeline run policy.yaml",
     "rehearse": "anon-pipeline rehearse policy.yaml",
+    "divide": "anon-pipeline divide policy.yaml --into 4",
     "tune": "anon-pipeline tune policy.yaml",
     "utility": "anon-pipeline utility policy.yaml",
     "verify": "anon-pipeline verify out --policy policy.yaml",

@@ -10,6 +10,7 @@ import click
 
 from anon_pipeline.cli.dagster_reports import refuse_unreportable, reports_of
 from anon_pipeline.cli.options import (
+    MISTAKES_TO,
     NEW_FILE,
     archive_of,
     check_partition,
@@ -19,6 +20,7 @@ from anon_pipeline.cli.options import (
     policy_argument,
     source_options,
 )
+from anon_pipeline.cli.parallel_runs import run_command, run_partitions
 from anon_pipeline.cli.partition_keys import partitions_between
 from anon_pipeline.cli.reporting import new_page, write_page
 from anon_pipeline.cli.run_output import (
@@ -59,6 +61,13 @@ if TYPE_CHECKING:
     help="Make the release of each of these partitions, in order; a refused one does not stop the rest.",
 )
 @click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="With --partitions: how many releases are made at a time, each by a process of its own.",
+)
+@click.option(
     "--internal-report",
     type=NEW_FILE,
     help="File for a report that shows each column before and after: private, not for publication.",
@@ -90,15 +99,31 @@ def _run(ctx: click.Context, policy_file: Path, options: Mapping[str, Any]) -> N
         check_partition(policy, options["partition"])
     elif options["partition"] is not None or options["internal_report"] is not None:
         raise InputError("--partitions must not be given with --partition or --internal-report")
+    _refuse_unfit_jobs(ctx, options)
     keys = [options["partition"]] if span is None else partitions_between(policy, span)
     locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
     refuse_unreportable(policy, options)
     warn_of_questions(policy_file)
+    if options["jobs"] > 1:
+        command = run_command(str(ctx.command.name), policy_file, options)
+        ctx.exit(run_partitions(command, list(map(str, keys)), jobs=options["jobs"]))
     releases = [Asked(policy, locations, key, records_before(policy, locations, key)) for key in keys]
     if span is None:
         _run_one(ctx, releases[0], options)
     else:
         _run_each(ctx, releases, options)
+
+
+def _refuse_unfit_jobs(ctx: click.Context, options: Mapping[str, Any]) -> None:
+    """Refuse several jobs where there is one release, or where what they say cannot be put together."""
+    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
+
+    if options["jobs"] == 1:
+        return
+    if options["span"] is None:
+        raise InputError("--jobs must be given with --partitions only")
+    if options["as_json"] or ctx.meta.get(MISTAKES_TO) is not None:
+        raise InputError("--jobs must not be given with --json or --mistakes-to")
 
 
 def _run_one(ctx: click.Context, asked: Asked, options: Mapping[str, Any]) -> None:

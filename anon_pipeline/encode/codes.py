@@ -164,6 +164,14 @@ def code_quasi_identifiers(frame: Table, policy: Policy, *, folder: Path = Path(
     Raises:
         InputError: values that a hierarchy does not cover, hierarchies that are not nested; all listed.
     """
+    columns, hierarchies = code_columns(frame, policy, folder=folder)
+    return Coded(np.stack(columns, axis=1).astype(np.int64), hierarchies)
+
+
+def code_columns(
+    frame: Table, policy: Policy, *, folder: Path = Path()
+) -> tuple[tuple[NDArray[np.signedinteger], ...], tuple[Hierarchy, ...]]:
+    """Code each generalize column as `code_quasi_identifiers` does, (n,), in as few bytes as hold it."""
     columns: list[NDArray[np.signedinteger]] = []
     hierarchies: list[Hierarchy] = []
     problems: list[str] = []
@@ -177,7 +185,7 @@ def code_quasi_identifiers(frame: Table, policy: Policy, *, folder: Path = Path(
         hierarchies.append(hierarchy)
     if problems:
         raise InputError(problems)
-    return Coded(np.stack(columns, axis=1).astype(np.int64), tuple(hierarchies))
+    return tuple(columns), tuple(hierarchies)
 
 
 def code_sensitive(

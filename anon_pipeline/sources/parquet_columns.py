@@ -5,7 +5,7 @@ Smaller sources are read as a whole (`parquet`), with the same result.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,27 +54,42 @@ class _File:
         return pa.schema([*self.schema, *(pa.field(key, pa.string()) for key, _ in self.keys)])
 
 
-def packed_parquet(path: Path | Held, *, limits: Limits) -> Table:
-    """Read a Parquet file with its types; a large one is packed. See `parquet.read_parquet`."""
+def packed_parquet(path: Path | Held, *, limits: Limits, only: Collection[str] | None = None) -> Table:
+    """Read a Parquet file with its types; a large one is packed. See `parquet.read_parquet`.
+
+    Args:
+        only: names of the columns that are wanted, those of them that are there; None: all are.
+    """
     with withhold_text(f"{path.name}: must be a readable Parquet file", *UNREADABLE):
         file = _open_file(path, [], limits)
         if not _is_read_by_column([file]):
-            return read_parquet(path, limits=limits)
-        return table_of(_columns(path.name, [file], limits), file.records)
+            return _select(read_parquet(path, limits=limits), only)
+        return table_of(_columns(path.name, [file], limits, only), file.records)
 
 
-def packed_folder(name: str, files: Mapping[str, Path | Held], limits: Limits) -> Table:
-    """Read a folder of Parquet files as one table; a large one is packed. See `parquet.parquet_folder`."""
+def packed_folder(
+    name: str, files: Mapping[str, Path | Held], limits: Limits, *, only: Collection[str] | None = None
+) -> Table:
+    """Read a folder of Parquet files as one table; a large one is packed. See `parquet.parquet_folder`.
+
+    Args:
+        only: names of the columns that are wanted, those of them that are there; None: all are.
+    """
     with withhold_text(f"{name}: must be a readable folder of Parquet files", *UNREADABLE):
         found = [_open_file(files[path], folder_keys(path), limits) for path in sorted(files)]
         if not _is_read_by_column(found):
-            return parquet_folder(name, files, limits)
+            return _select(parquet_folder(name, files, limits), only)
         refuse_unlike(name, [file.whole_schema for file in found])
         refuse_repeated(name, found[0].whole_schema.names)
         records = sum(file.records for file in found)
         if records > limits.rows:
             raise limit_error(name, "rows", limits.rows)
-        return table_of(_columns(name, found, limits), records)
+        return table_of(_columns(name, found, limits, only), records)
+
+
+def _select(frame: pd.DataFrame, only: Collection[str] | None) -> pd.DataFrame:
+    """Return the columns that are wanted, in the order of the table."""
+    return frame if only is None else frame[[name for name in frame.columns if name in only]]
 
 
 def _open_file(path: Path | Held, keys: Sequence[tuple[str, str | None]], limits: Limits) -> _File:
@@ -88,8 +103,10 @@ def _is_read_by_column(files: list[_File]) -> bool:
     return plain and is_large(sum(file.records for file in files))
 
 
-def _columns(name: str, files: list[_File], limits: Limits) -> Iterator[tuple[str, pd.Series]]:
-    """Yield each column of all files, (n,), and hold no other meanwhile.
+def _columns(
+    name: str, files: list[_File], limits: Limits, only: Collection[str] | None
+) -> Iterator[tuple[str, pd.Series]]:
+    """Yield each column of all files that is wanted, (n,), and hold no other meanwhile.
 
     Raises:
         InputError: a limit that is not kept, of a file or of all together.
@@ -99,6 +116,8 @@ def _columns(name: str, files: list[_File], limits: Limits) -> Iterator[tuple[st
     with ExitStack() as stack:
         kept = [_reader(stack, file) for file in files] if len(files) == 1 else []
         for field in files[0].whole_schema:
+            if only is not None and field.name not in only:
+                continue
             parts = list[pa.Table]()
             for at, file in enumerate(files):
                 with ExitStack() as own:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +17,7 @@ from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.catalog.class_limits import L_DIVERSITY, T_CLOSENESS
 from anon_pipeline.encode.codes import PERSON, Coded, code_sensitive, label_codes
 from anon_pipeline.evidence.evidence import people_in
+from anon_pipeline.hierarchy import Hierarchy
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.recode import Constraints, Diversity, Recoding, SensitiveLimit, Task, by_record
 from anon_pipeline.risk.people import count_people
@@ -91,33 +94,74 @@ def recoding_task(
         observe: called now and then with how far a search is.
     """
     wanted, rows = policy.anonymize, ~gone
-    limited = [
+    limited = limited_columns(policy, frame, rows=rows, hierarchies=hierarchies)
+    task = question(
+        policy,
+        coded.hierarchies,
+        [limit for limit, _ in limited],
+        subjects=count_subjects(policy, frame),
+        gone=int(gone.sum()),
+        observe=observe,
+    )
+    records = by_record(
+        coded.codes if rows.all() else coded.codes[rows],
+        coded.hierarchies,
+        sensitive=[codes for _, codes in limited],
+        target=None if wanted.target is None else label_codes(frame[wanted.target])[rows],
+    )
+    return replace(task, by_record=records)
+
+
+def limited_columns(
+    policy: Policy, frame: Table, *, rows: NDArray[np.bool_], hierarchies: Path = Path()
+) -> list[Limited]:
+    """Return what classes must keep of columns beside k, see `recoding_task`.
+
+    Args:
+        frame: (n, columns) accepted data.
+        rows: (n,) records to be recoded.
+    """
+    return [
         *_sensitive_limits(policy, frame, rows=rows, hierarchies=hierarchies),
         *_people_limits(policy, frame, rows=rows),
     ]
+
+
+def question(
+    policy: Policy,
+    hierarchies: tuple[Hierarchy, ...],
+    limits: Sequence[SensitiveLimit],
+    *,
+    subjects: int,
+    gone: int,
+    observe: Observer = ignore,
+) -> Task:
+    """Say what the recoder is asked, without the records that it is asked of.
+
+    Args:
+        hierarchies: of the generalize columns.
+        limits: on columns with limits.
+        subjects: what the suppression limit is a share of, see `count_subjects`.
+        gone: records that lack a value and are suppressed before.
+    """
+    wanted = policy.anonymize
     return Task(
-        hierarchies=coded.hierarchies,
+        hierarchies=hierarchies,
         constraints=Constraints(
             k=wanted.k,
-            max_suppressed=policy.suppressible(count_subjects(policy, frame)) - int(gone.sum()),
-            sensitive=tuple(limit for limit, _ in limited),
+            max_suppressed=policy.suppressible(subjects) - gone,
+            sensitive=tuple(limits),
         ),
         recoder=wanted.recoder,
         loss=wanted.loss,
         prefer=wanted.prefer,
         weights=tuple(wanted.weights.get(name, 1.0) for name in policy.generalized) if wanted.weights else (),
-        gone=int(gone.sum()),
+        gone=gone,
         most_nodes=wanted.most_nodes,
         cells=wanted.suppress == "cells",
         told=observe,
         gamma=0.2 if wanted.gamma is None else wanted.gamma,
         levels=tuple(wanted.levels[name] for name in policy.generalized) if wanted.levels else (),
-        by_record=by_record(
-            coded.codes if rows.all() else coded.codes[rows],
-            coded.hierarchies,
-            sensitive=[codes for _, codes in limited],
-            target=None if wanted.target is None else label_codes(frame[wanted.target])[rows],
-        ),
     )
 
 

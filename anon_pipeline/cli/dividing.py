@@ -1,0 +1,73 @@
+"""The command that divides a table into partitions of whole classes: `divide`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from anon_pipeline.cli.options import locations_of, policy_argument, source_options
+from anon_pipeline.cli.shared import PRIVATE, Progress
+
+if TYPE_CHECKING:
+    from anon_pipeline.division.divide import Division
+
+
+@click.command()
+@policy_argument
+@click.option(
+    "--into",
+    "parts",
+    type=click.IntRange(min=2),
+    metavar="N",
+    help="Number of partitions. Default: about one for each million records.",
+)
+@click.option(
+    "--to",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder for the partitions' files, below that of the sources. Default: partitions/<id> there.",
+)
+@source_options
+def divide(policy_file: Path, *, parts: int | None, to: Path | None, **options: Any) -> None:
+    """Divide the table of POLICY into partitions that can be released one by one.
+
+    For a Parquet source that is too large for one release, or takes too long. The levels are chosen for the
+    whole table, and all records of a class go into one partition. So the partitions together have the same
+    classes as one release of the whole table would have.
+
+    Writes a Parquet file for each partition (personal data, 0600) and, next to POLICY, the policy of their
+    releases. Publishes nothing and spends no ε.
+    """
+    from anon_pipeline.division.divide import divide as divided  # noqa: PLC0415
+    from anon_pipeline.policy import load_policy  # noqa: PLC0415
+
+    policy = load_policy(policy_file)
+    locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
+    locations.confine(policy)
+    with Progress() as progress:
+        found = divided(policy_file, policy, locations, parts=parts, to=to, observe=progress)
+    _print(found, policy_file)
+
+
+def _print(found: Division, policy_file: Path) -> None:
+    """Say what was chosen and written, and what to do next; no count of the data."""
+    first, last = found.keys[0], found.keys[-1]
+    click.echo("levels      " + ", ".join(f"{name} {level}" for name, level in found.levels.items()))
+    for name, t in found.closeness.items():
+        click.echo(f"closeness   {name}: t = {t:g} in each partition; so the policy's t holds for the whole")
+    for name in found.apart:
+        click.echo(f"closeness   {name}: t holds in each partition, and perhaps not for the whole table")
+    click.echo(f"partitions  {len(found.keys)}, {first} to {last}")
+    files = _relative_path(found.files)
+    click.echo(f"files       {files}: personal data. Delete them when the releases are out.")
+    policy = policy_file.with_name(found.policy.name)
+    click.echo(f"policy      {policy}")
+    click.echo(f"Next: anon-pipeline run {policy} --partitions {first}...{last} --jobs 2")
+    click.echo(PRIVATE, err=True)
+
+
+def _relative_path(folder: Path) -> Path:
+    """Return a folder as it is shown: relative to the current one where it is below."""
+    here = Path.cwd()
+    return folder.relative_to(here) if folder.is_relative_to(here) else folder

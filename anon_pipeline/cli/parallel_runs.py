@@ -1,0 +1,92 @@
+"""Releases of several partitions, each by a process of its own, some at a time."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+REFUSED: Final = (1, 3)
+"""Exit codes that say something about one partition's data: the others go on."""
+_PROGRAM: Final = "from anon_pipeline.cli import main; main()"
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A run that has ended: its partition, its exit code, and what it printed."""
+
+    partition: str
+    code: int
+    out: str
+    err: str
+
+
+def run_partitions(command: Sequence[str], partitions: Sequence[str], *, jobs: int) -> int:
+    """Make the release of each partition, and print what each says when it has ended.
+
+    A refused partition stops no other. After any other failure no further one begins.
+
+    Args:
+        command: of a run, see `run_command`; ``--partition KEY`` is added.
+        jobs: runs at a time.
+    Returns:
+        The exit code: that of the failure, or the least one of a refusal, or 0.
+    """
+    left, failed = dict[str, int](), 0
+    for ended in _run_each(command, partitions, jobs):
+        click.echo(f"partition {ended.partition}")
+        click.echo(ended.out, nl=False)
+        click.echo(ended.err, nl=False, err=True)
+        if ended.code in REFUSED:
+            left[ended.partition] = ended.code
+        elif ended.code:
+            failed = ended.code
+    if failed:
+        return failed
+    said = f"; refused: {', '.join(sorted(left))}" if left else ""
+    click.echo(f"{len(partitions) - len(left)} of {len(partitions)} partitions published{said}")
+    return min(left.values(), default=0)
+
+
+def _run_each(command: Sequence[str], partitions: Sequence[str], jobs: int) -> Iterator[Ended]:
+    """Yield the runs as they end; none begins after one that was not just refused."""
+
+    def begin(partition: str) -> Ended:
+        """Run the command for one partition."""
+        done = subprocess.run(  # noqa: S603 - ourselves
+            [*command, "--partition", partition], capture_output=True, text=True, check=False
+        )
+        return Ended(partition, done.returncode, done.stdout, done.stderr)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        runs: list[Future[Ended]] = [pool.submit(begin, partition) for partition in partitions]
+        for run in as_completed(runs):
+            if run.cancelled():
+                continue
+            ended = run.result()
+            if ended.code and ended.code not in REFUSED:
+                for other in runs:
+                    other.cancel()
+            yield ended
+
+
+def run_command(name: str, policy_file: Path, options: Mapping[str, Any]) -> list[str]:
+    """Return the command that makes one release as the options ask for.
+
+    Args:
+        name: of the command; ``options``: that it was given.
+    """
+    command = [sys.executable, "-c", _PROGRAM, name, str(policy_file)]
+    if options["project"] is not None:
+        command += ["--project", str(options["project"])]
+    if options["allow_outside"]:
+        command.append("--allow-outside")
+    if options["to_dagster"]:
+        command.append("--report-to-dagster")
+    return command

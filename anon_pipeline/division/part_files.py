@@ -1,0 +1,132 @@
+"""Writes the records of a source into a Parquet file for each partition, some at a time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from anon_pipeline.base.disk import make_folder
+from anon_pipeline.base.errors import InputError, error_words
+from anon_pipeline.draft.private_files import make_private_folder
+
+_ROW_GROUP: Final = 2**17  # records of a row group
+_WAITING: Final = 2**21  # records of all partitions that wait to be written
+
+
+class _Part:
+    """The file of one partition: records wait until they fill a row group.
+
+    Args:
+        path: of the file, which must not be there.
+        schema: of the records.
+    """
+
+    def __init__(self, path: Path, schema: pa.Schema) -> None:
+        self._stack = ExitStack()
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        file = self._stack.enter_context(os.fdopen(handle, "wb"))
+        self._writer = self._stack.enter_context(pq.ParquetWriter(file, schema))
+        self._tables: list[pa.Table] = []
+        self.waiting = 0
+
+    def __enter__(self) -> _Part:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    def add(self, table: pa.Table) -> None:
+        """Take records."""
+        self._tables.append(table)
+        self.waiting += len(table)
+
+    def write(self) -> None:
+        """Write what waits as one row group."""
+        if self.waiting:
+            self._writer.write_table(pa.concat_tables(self._tables), row_group_size=self.waiting)
+        self._tables, self.waiting = [], 0
+
+
+def write_parts(
+    rows: Iterable[pa.Table], owners: NDArray[np.integer], paths: list[Path], *, folder: Path
+) -> None:
+    """Write each record into the file of its partition, in the order of the source.
+
+    Args:
+        rows: the records, some at a time.
+        owners: (n,) partition of each.
+        paths: of the files, 0600, in ``folder``, which is made for private files.
+    Raises:
+        InputError: a file cannot be written, or the source has other records than it had before. What was
+            written is removed.
+    """
+    with _written_whole(folder) as made:
+        parts: list[_Part] = []
+        with ExitStack() as stack:
+            begin = 0
+            for table in rows:
+                if not parts:
+                    for path in paths:
+                        parts.append(stack.enter_context(_Part(path, table.schema)))
+                        made.append(path)
+                own = owners[begin : begin + len(table)]
+                begin += len(table)
+                if len(own) < len(table):
+                    raise InputError("the source must not change while it is divided, it did")
+                _share_out(table, own, parts)
+                if sum(part.waiting for part in parts) > _WAITING:
+                    for part in sorted(parts, key=lambda part: -part.waiting)[: -(-len(parts) // 2)]:
+                        part.write()
+            if begin < len(owners):
+                raise InputError("the source must not change while it is divided, it did")
+            for part in parts:
+                part.write()
+
+
+def _share_out(table: pa.Table, owners: NDArray[np.integer], parts: list[_Part]) -> None:
+    """Hand records to their partitions; a partition that has a row group together writes it."""
+    order = np.argsort(owners, kind="stable")
+    ends = np.cumsum(np.bincount(owners, minlength=len(parts)))
+    sorted_rows = table.take(pa.array(order))
+    for part, begin, end in zip(parts, [0, *ends[:-1]], ends, strict=True):
+        if end > begin:
+            part.add(sorted_rows.slice(int(begin), int(end - begin)))
+            if part.waiting >= _ROW_GROUP:
+                part.write()
+
+
+@contextmanager
+def _written_whole(folder: Path) -> Iterator[list[Path]]:
+    """Make the folder, and give a list for the files that are made.
+
+    These are removed where anything fails. What the disk said is said in words.
+    """
+    reason, made = None, list[Path]()
+    try:
+        make_folder(folder.parent)
+        make_private_folder(folder)
+        yield made
+    except OSError as error:
+        reason = error_words(error)
+        _remove(made)
+    except BaseException:
+        _remove(made)
+        raise
+    if reason is not None:
+        raise InputError(f"{folder.name}: must be a folder that files can be written to: {reason}")
+
+
+def _remove(paths: list[Path]) -> None:
+    for path in paths:
+        path.unlink(missing_ok=True)

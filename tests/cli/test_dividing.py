@@ -1,0 +1,101 @@
+"""`divide`: a table becomes partitions, and what it prints is what to do next."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+
+from anon_pipeline.cli.examples import EXAMPLES
+from tests.cli.projects import Folder
+
+CANARY = "Quillfeather-4711"
+PARQUET = {"path": "people.parquet", "format": "parquet"}
+
+
+def project(folder: Callable[..., Folder], people: Callable[..., pd.DataFrame], **changes: object) -> Folder:
+    made = folder(source=PARQUET, **changes)
+    people(1_200).assign(person=lambda table: [f"{CANARY} {row}" for row in table.index]).to_parquet(
+        made.path / "people.parquet", index=False
+    )
+    return made
+
+
+def test_a_table_is_divided_and_each_partition_released(
+    folder: Callable[..., Folder], small_people: Callable[..., pd.DataFrame]
+) -> None:
+    made = project(folder, small_people, gate={"t_closeness": {"illness": 0.9}})
+    done = made.call("divide", "policy.yaml", "--into", "3")
+    assert done.code == 0, done.err
+    assert CANARY not in done.out + done.err
+    assert "not protected: for the curator" in done.err
+    said = dict(line.split(maxsplit=1) for line in done.out.splitlines())
+    assert re.fullmatch(r"age \d, city \d", said["levels"])
+    assert re.fullmatch(
+        r"illness: t = 0\.\d+ in each partition; so the policy's t holds .*", said["closeness"]
+    )
+    first, last = said["partitions"].removeprefix("3, ").split(" to ")
+    assert said["policy"] == f"policy-{first.partition('.')[0]}.yaml"
+    assert said["files"].startswith(f"partitions/{first.partition('.')[0]}: personal data")
+    words = said["Next:"].split()
+    assert words == [
+        "anon-pipeline",
+        "run",
+        said["policy"],
+        "--partitions",
+        f"{first}...{last}",
+        "--jobs",
+        "2",
+    ]
+    run = made.call(*words[1:-2])  # in this process: other ones know nothing of what tests change
+    assert run.code == 0, run.err
+    assert "3 of 3 partitions published" in run.out
+    manifests = [json.loads(path.read_text()) for path in made.released if path.name == "manifest.json"]
+    assert [one["partition"] for one in manifests] == [f"{first[:-1]}{part}" for part in "123"]
+    assert len({json.dumps(one["facts"]["k_anonymized"]["levels"]) for one in manifests}) == 1
+    for part in "123":
+        verified = made.call("verify", f"out/{first[:-1]}{part}", "--policy", said["policy"])
+        assert verified.code == 0, verified.out + verified.err
+
+
+def test_the_ledger_counts_each_record_once_for_each_division(
+    folder: Callable[..., Folder], small_people: Callable[..., pd.DataFrame]
+) -> None:
+    made = project(folder, small_people, budget={"epsilon": 4})  # each release spends 2
+    for _ in range(2):
+        done = made.call("divide", "policy.yaml", "--into", "2")
+        assert made.call(*done.out.splitlines()[-1].split()[2:-2]).code == 0
+    done = made.call("divide", "policy.yaml", "--into", "2")
+    run = made.call(*done.out.splitlines()[-1].split()[2:-2])
+    assert run.code == 1
+    assert "may spend ε = 4 per record: spent 4, requested 2, remaining 0" in run.err
+
+
+def test_what_cannot_be_divided_is_a_mistake(folder: Callable[..., Folder]) -> None:
+    made = folder()
+    done = made.call("divide", "policy.yaml")
+    assert (done.code, done.out) == (2, "")
+    assert "source: must be a path of Parquet" in done.err
+    assert made.call("divide", "policy.yaml", "--into", "1").code == 2
+
+
+def test_files_elsewhere(folder: Callable[..., Folder], small_people: Callable[..., pd.DataFrame]) -> None:
+    made = project(folder, small_people)
+    example = shlex.split(EXAMPLES["divide"])[1:]
+    done = made.call(*example, "--to", "here")
+    assert done.code == 0, done.err
+    assert len(list(Path(made.path / "here").glob("*.parquet"))) == 4
+    assert "files       here: personal data" in done.out
+
+
+def test_two_at_a_time(folder: Callable[..., Folder], small_people: Callable[..., pd.DataFrame]) -> None:
+    made = project(folder, small_people)
+    done = made.call("divide", "policy.yaml", "--into", "2")
+    run = made.call(*done.out.splitlines()[-1].split()[2:])
+    assert run.code == 0, run.err
+    assert run.out.splitlines()[-1] == "2 of 2 partitions published"
+    assert len([path for path in made.released if path.name == "manifest.json"]) == 2

@@ -1,0 +1,84 @@
+"""Several partitions at a time: each says what it says alone, and a failure begins no further one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from anon_pipeline.cli.parallel_runs import run_command, run_partitions
+from tests.cli.projects import Folder
+
+KEYS = ("north", "south", "west")
+PROGRAM = """
+import sys, time
+key = sys.argv[-1]
+print("out", key)
+print("err", key, file=sys.stderr)
+time.sleep({"slow": 1.0}.get(key, 0))
+open(f"{sys.argv[1]}/{key}", "w").close()
+sys.exit({"refused": 1, "infeasible": 3, "wrong": 2}.get(key, 0))
+"""
+
+
+def made(
+    capsys: pytest.CaptureFixture[str], folder: Path, keys: list[str], jobs: int
+) -> tuple[int, str, str]:
+    code = run_partitions([sys.executable, "-c", PROGRAM, str(folder)], keys, jobs=jobs)
+    shown = capsys.readouterr()
+    return code, shown.out, shown.err
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 9])
+def test_each_is_made_and_says_what_it_says(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, jobs: int
+) -> None:
+    code, out, err = made(capsys, tmp_path, [*KEYS], jobs)
+    assert code == 0
+    for key in KEYS:
+        assert f"partition {key}\nout {key}\n" in out
+        assert f"err {key}\n" in err
+    assert out.endswith("3 of 3 partitions published\n")
+
+
+def test_refusals_stop_no_other(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    code, out, _ = made(capsys, tmp_path, ["infeasible", "refused", "north"], 1)
+    assert code == 1
+    assert out.endswith("1 of 3 partitions published; refused: infeasible, refused\n")
+    assert (tmp_path / "north").exists()
+
+
+def test_any_other_failure_begins_no_further_one(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    code, out, _ = made(capsys, tmp_path, ["wrong", "slow", "south", "west"], 2)
+    assert code == 2
+    assert "partitions published" not in out
+    assert (tmp_path / "slow").exists()  # it had begun
+    assert not (tmp_path / "west").exists()
+
+
+def test_the_command_is_that_of_one_partition() -> None:
+    options = {"project": Path("there"), "allow_outside": True, "to_dagster": True}
+    words = run_command("run", Path("policy.yaml"), options)
+    assert words[0] == sys.executable
+    assert words[3:] == ["run", "policy.yaml", "--project", "there", "--allow-outside", "--report-to-dagster"]
+    plain = {"project": None, "allow_outside": False, "to_dagster": False}
+    assert run_command("run", Path("policy.yaml"), plain)[3:] == ["run", "policy.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--jobs", "2"], "--jobs must be given with --partitions only"),
+        (["--partitions", "north...west", "--jobs", "2", "--json"], "must not be given with --json"),
+        (["--partitions", "north...west", "--jobs", "2", "--mistakes-to", "m.txt"], "or --mistakes-to"),
+    ],
+)
+def test_jobs_are_for_several_partitions_and_lines(
+    folder: Callable[..., Folder], words: list[str], message: str
+) -> None:
+    schedule = {} if "--partitions" not in words else {"schedule": {"partitions": "listed", "keys": [*KEYS]}}
+    done = folder(**schedule).call("run", "policy.yaml", *words)
+    assert done.code == 2
+    assert message in done.err

@@ -1,0 +1,227 @@
+"""Partitions together are the release of the whole table: its levels, its classes, what it suppresses."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+from anon_pipeline.base.errors import InputError, PolicyError
+from anon_pipeline.division import divide as module
+from anon_pipeline.division.divide import Division, divide
+from anon_pipeline.division.record_counter import RecordCounter
+from anon_pipeline.policy import Policy, load_policy
+from anon_pipeline.policy.locations import Locations
+from anon_pipeline.publish.whole_chain import anonymize
+from tests.conftest import SMALL, merged
+
+CANARY = "Quillfeather-4711"
+QUIET: dict[str, Any] = {
+    "source": {"path": "people.parquet", "format": "parquet"},
+    "columns": {"height": {"role": "insensitive", "round": 10, "unit": None, "resolution": None}},
+    "perturb": None,
+    "suppress": None,
+    "gate": {"t_closeness": {"illness": 0.95}},
+}
+
+
+def people(n: int = 3_000, seed: int = 0) -> pd.DataFrame:
+    """People of whom some have rare ages and cities."""
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "person": [f"{CANARY} {i}" for i in range(n)],
+            "age": rng.gamma(9, 5, n).astype(int).clip(18, 99),
+            "city": rng.choice(["Cork", "Dublin", "Galway", "Sligo"], n, p=[0.3, 0.6, 0.09, 0.01]),
+            "height": rng.normal(170, 9, n).round(),
+            "income": rng.integers(20, 40, n) * 1000,
+            "illness": rng.choice(["asthma", "flu", "gout", "none"], n),
+            "note": rng.choice(["a", "b"], n),
+        }
+    )
+
+
+def project(folder: Path, frame: pd.DataFrame, **changes: Any) -> tuple[Path, Policy]:
+    """Write a project of a policy and its table."""
+    frame.to_parquet(folder / "people.parquet", index=False)
+    attributes = merged(merged(SMALL, QUIET), changes)
+    path = folder / "policy.yaml"
+    path.write_text(yaml.safe_dump({"type": "anon_pipeline.AnonymizedRelease", "attributes": attributes}))
+    return path, load_policy(path)
+
+
+def divided(path: Path, policy: Policy, parts: int | None = 3, **more: Any) -> Division:
+    return divide(path, policy, Locations.of(path.parent), parts=parts, **more)
+
+
+def releases(found: Division) -> list[Any]:
+    """Make the release of each partition in memory."""
+    policy = load_policy(found.policy)
+    frames = [pd.read_parquet(found.files / f"{key}.parquet") for key in found.keys]
+    return [anonymize(policy, frame) for frame in frames]
+
+
+def rows(*frames: pd.DataFrame) -> list[tuple[object, ...]]:
+    """Return the records of tables, sorted."""
+    return sorted(tuple(map(str, row)) for frame in frames for row in frame.itertuples(index=False))
+
+
+@pytest.mark.parametrize("recoder", ["optimal", "ola", "datafly"])
+@pytest.mark.parametrize("missing", [False, True])
+def test_together_they_are_the_release_of_the_whole(tmp_path: Path, recoder: str, missing: bool) -> None:
+    frame = people()
+    changes: dict[str, Any] = {"anonymize": {"recoder": recoder, "k": 5}}
+    if missing:
+        frame["illness"] = frame["illness"].where(frame.index % 60 > 0)
+        changes["columns"] = {"illness": {"missing": "suppress"}}
+    path, policy = project(tmp_path, frame, **changes)
+    whole = anonymize(policy, frame)
+    found = divided(path, policy)
+    made = releases(found)
+    assert found.levels == whole.facts["k_anonymized"]["levels"]
+    assert rows(*(one.frame for one in made)) == rows(whole.frame)
+    for name in ("suppressed_by_recoding", "suppressed_incomplete", "classes"):
+        together = sum(one.facts["k_anonymized"][name] for one in made)
+        assert together == whole.facts["k_anonymized"][name] > (0 if missing else -1)
+    keys = [{tuple(row) for row in one.frame[["age", "city"]].astype(str).to_numpy()} for one in made]
+    assert sum(map(len, keys)) == len(set.union(*keys))  # each class is in one partition
+    sizes = [pq.read_metadata(path).num_rows for path in sorted(found.files.glob("*.parquet"))]
+    assert sum(sizes) == len(frame)
+    gone = [one.facts["k_anonymized"]["suppressed_by_recoding"] for one in made]
+    shares = [own / size for own, size in zip(gone, sizes, strict=True)]
+    assert max(shares) - min(shares) < 0.01
+
+
+def test_with_noise_levels_and_classes_are_those_of_the_whole(tmp_path: Path) -> None:
+    frame = people()
+    path, policy = project(
+        tmp_path,
+        frame,
+        columns={"height": {"role": "perturb", "resolution": 1, "round": None}},
+        perturb={"epsilon": 2},
+        gate={"linking_risk": 0.5},
+    )
+    whole, made = anonymize(policy, frame), releases(divided(path, policy))
+    assert all(one.report.passed for one in made)
+    for name in ("suppressed_by_recoding", "classes"):
+        together = sum(one.facts["k_anonymized"][name] for one in made)
+        assert together == whole.facts["k_anonymized"][name]
+
+
+def test_whatever_is_counted_together_the_division_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module.secrets, "token_hex", lambda digits: "ab12cd34"[: 2 * digits])
+    found = []
+    for most in (1, 40, 2**22):
+        folder = tmp_path / str(most)
+        folder.mkdir()
+        path, policy = project(folder, people())
+        monkeypatch.setattr(module, "RecordCounter", partial(RecordCounter, most=most))
+        made = divided(path, policy)
+        found.append([(made.files / f"{key}.parquet").read_bytes() for key in made.keys])
+        assert made.keys == ("ab12cd34.1", "ab12cd34.2", "ab12cd34.3")
+    assert found[0] == found[1] == found[2]
+
+
+def test_the_policy_keeps_t_towards_the_whole(tmp_path: Path) -> None:
+    path, policy = project(tmp_path, people(), gate={"t_closeness": {"illness": 0.6, "income": 0.7}})
+    found = divided(path, policy)
+    assert 0.5 < found.closeness["illness"] < 0.6
+    demanded = load_policy(found.policy).gate.t_closeness
+    assert demanded == {"illness": 0.6, "income": 0.7, **found.closeness}
+    assert found.apart == ()
+
+
+def test_a_folder_of_files_with_keys(tmp_path: Path) -> None:
+    frame = people()
+    path, policy = project(
+        tmp_path, frame, source={"path": "people"}, columns={"year": {"role": "insensitive"}}
+    )
+    for year in ("2024", "2025"):
+        (tmp_path / "people" / f"year={year}").mkdir(parents=True)
+        some = frame[frame["note"] == ("a" if year == "2024" else "b")]
+        some.to_parquet(tmp_path / "people" / f"year={year}" / "part.parquet", index=False)
+    found = divided(path, policy, parts=2)
+    read = pd.concat([pd.read_parquet(found.files / f"{key}.parquet") for key in found.keys])
+    assert rows(read) == rows(frame.assign(year=frame["note"].map({"a": "2024", "b": "2025"})))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"source": {"path": "people.csv", "format": "csv"}}, "source: must be a path of Parquet"),
+        ({"anonymize": {"recoder": "mondrian"}}, "anonymize.recoder: must choose levels for the whole table"),
+        ({"record_key": "person", "deidentify": {"key_env": "KEY"}}, "record_key: must be left out"),
+        (
+            {"source": {"path": "{partition}.parquet"}, "schedule": {"partitions": "listed", "keys": ["a"]}},
+            "without {partition}",
+        ),
+    ],
+)
+def test_what_cannot_be_divided_is_refused(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    path, policy = project(tmp_path, people(300), **changes)
+    (tmp_path / "people.csv").write_text("")
+    with pytest.raises(PolicyError) as raised:
+        divided(path, policy)
+    assert message in str(raised.value)
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["people.csv", "people.parquet", "policy.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [(900, "--into must be from 2 to 600"), (500, "number of classes"), (1, "from 2 to")],
+)
+def test_so_many_partitions_cannot_be_made(tmp_path: Path, parts: int, message: str) -> None:
+    path, policy = project(tmp_path, people(), anonymize={"k": 5})
+    with pytest.raises(InputError, match=message):
+        divided(path, policy, parts=parts)
+    assert not (tmp_path / "partitions").exists()
+
+
+def test_a_partition_beyond_the_suppression_limit_is_refused(tmp_path: Path) -> None:
+    frame = people()
+    path, policy = project(tmp_path, frame, anonymize={"k": 5})
+    whole = anonymize(policy, frame).facts["k_anonymized"]
+    exact = whole["suppressed_by_recoding"] / len(frame)
+    path, policy = project(tmp_path, frame, anonymize={"k": 5, "suppression_limit": exact})
+    assert anonymize(policy, frame).facts["k_anonymized"]["levels"] == whole["levels"]
+    with pytest.raises(InputError, match=r"would be beyond anonymize\.suppression_limit"):
+        divided(path, policy, parts=7)
+
+
+def test_files_go_below_the_sources_alone(tmp_path: Path) -> None:
+    path, policy = project(tmp_path, people())
+    with pytest.raises(PolicyError, match="--to must be a folder below"):
+        divided(path, policy, to=tmp_path.parent)
+    found = divided(path, policy, to=tmp_path / "here")
+    assert found.files == tmp_path / "here"
+    assert load_policy(found.policy).source.place == "here/{partition}.parquet"
+
+
+def test_nothing_of_the_data_is_in_the_policy_or_in_what_is_said(tmp_path: Path) -> None:
+    said = []
+    path, policy = project(tmp_path, people())
+    found = divided(path, policy, parts=None, observe=said.append)
+    assert len(found.keys) == 2
+    assert CANARY not in found.policy.read_text() + repr(found) + repr(said)
+    assert [event.name for event in said if hasattr(event, "name")] == [
+        "counting",
+        "choosing levels",
+        "writing partitions",
+    ]
+
+
+def test_a_mistake_in_the_data_ends_it_by_name(tmp_path: Path) -> None:
+    frame = people().assign(city=lambda table: table["city"].where(table.index > 4, CANARY))
+    tree = {"tree": {"Ireland": ["Cork", "Dublin", "Galway", "Sligo"]}, "suppress": None}
+    path, policy = project(tmp_path, frame, columns={"city": {"hierarchy": tree}})
+    with pytest.raises(InputError, match="city: every value must be a leaf") as raised:
+        divided(path, policy)
+    assert CANARY not in str(raised.value)

@@ -1,0 +1,73 @@
+"""The policy of the partitions is that of the whole table, but for the source, the levels and the keys."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+import yaml
+
+from anon_pipeline.base.errors import PolicyError
+from anon_pipeline.division.divided_policy import divided_document, divided_text
+from anon_pipeline.policy.load import parse_policy
+from tests.conftest import SMALL, merged
+
+CHANGES: dict[str, Any] = {
+    "source": {"path": "people.parquet", "format": "parquet", "limits": {"rows": 10}},
+    "gate": {"t_closeness": {"income": 0.3, "illness": 0.4}},
+    "schedule": {"cron": "0 3 * * 1"},
+    "budget": {"epsilon": 5},
+}
+TERMS: dict[str, Any] = {
+    "path": "parts/{partition}.parquet",
+    "levels": {"age": 1, "city": 0},
+    "keys": ["ab.1", "ab.2"],
+    "closeness": {"income": 0.25, "illness": 0.5},
+}
+
+
+def document(**changes: Any) -> dict[str, Any]:
+    attributes = {
+        name: value for name, value in merged(merged(SMALL, CHANGES), changes).items() if name != "x"
+    }
+    return {"type": "anon_pipeline.AnonymizedRelease", "attributes": attributes, "post_processing": {}}
+
+
+def test_what_is_other_and_what_is_not() -> None:
+    before = document(
+        anonymize={"recoder": "ola", "prefer": "least_suppression", "t_closeness": {"income": 0.2}}
+    )
+    kept = deepcopy(before)
+    made = divided_document(before, **TERMS)
+    assert before == kept
+    attributes = made.pop("attributes")
+    assert made == {"type": "anon_pipeline.AnonymizedRelease", "post_processing": {}}
+    assert attributes.pop("source") == {
+        "path": "parts/{partition}.parquet",
+        "format": "parquet",
+        "limits": {"rows": 10},
+    }
+    anonymize = attributes.pop("anonymize")
+    assert (anonymize["recoder"], anonymize["levels"]) == ("fixed", {"age": 1, "city": 0})
+    assert "prefer" not in anonymize
+    assert anonymize["t_closeness"] == {"income": 0.2}  # it is less already
+    assert attributes.pop("gate")["t_closeness"] == {"income": 0.25, "illness": 0.4}
+    assert attributes.pop("budget") == {"epsilon": 5, "per": "record"}
+    assert attributes.pop("schedule") == {"partitions": "listed", "keys": ["ab.1", "ab.2"]}
+    rest = {name: kept["attributes"][name] for name in attributes}
+    assert attributes == rest
+
+
+@pytest.mark.parametrize("closer", [True, False])
+def test_its_file_is_a_policy(closer: bool) -> None:
+    made = divided_document(document(budget=None), **TERMS)
+    text = divided_text(made, name="whole.yaml", closer=closer)
+    assert ("smaller t" in text) is closer
+    assert yaml.safe_load(text) == made
+    assert parse_policy(text).anonymize.levels == {"age": 1, "city": 0}
+
+
+def test_what_would_be_no_policy_is_refused() -> None:
+    with pytest.raises(PolicyError, match=r"anonymize\.levels"):
+        divided_document(document(), **{**TERMS, "levels": {"age": 1}})
