@@ -17,7 +17,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -59,11 +60,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--plot", type=Path, metavar="FILE", help="an SVG of time and memory")
     parser.add_argument("--scratch", type=Path, metavar="FOLDER", help="for ANON_PIPELINE_SCRATCH")
+    parser.add_argument(
+        "--jobs", type=int, metavar="N", help="divide each table first, and release N partitions at a time"
+    )
     chosen = parser.parse_args(arguments)
     if chosen.repeats < 1 or min(chosen.records) < 1:
         parser.error("--repeats and --records must be 1 or more")
     with tempfile.TemporaryDirectory(prefix="anon_pipeline_scale_") as folder:
-        points = measured(sorted({*chosen.records}), chosen.repeats, Path(folder), scratch=chosen.scratch)
+        more = {} if chosen.scratch is None else {SCRATCH: str(chosen.scratch.absolute())}
+        once = partial(release, Path(folder), more)
+        if chosen.jobs is not None:
+            once = partial(release_divided, Path(folder), more, jobs=chosen.jobs)
+        points = measured(sorted({*chosen.records}), chosen.repeats, Path(folder), once)
     print(f"\n{growth(points)}".rstrip())
     if chosen.plot is not None:
         chosen.plot.write_text(picture(points), encoding="utf-8")
@@ -71,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def measured(
-    sizes: Sequence[int], repeats: int, folder: Path, *, scratch: Path | None = None
+    sizes: Sequence[int], repeats: int, folder: Path, once: Callable[[], tuple[Usage, bool]]
 ) -> dict[int, Usage]:
     """Measure releases, and print each row of the table when it is known.
 
@@ -79,7 +87,7 @@ def measured(
         sizes: numbers of records, ascending.
         repeats: of each size; medians count.
         folder: for the sources and the projects; both are deleted when they were used.
-        scratch: folder for the columns of large tables; None: they are in memory.
+        once: releases the table that is there; returns what it took, and whether kernels were compiled.
     """
     write_source(FEW, folder)
     release(folder)  # a warm-up: byte code, kernels, files of libraries
@@ -93,7 +101,7 @@ def measured(
     points = {}
     for records in sizes:
         write_source(records, folder)
-        points[records] = middle([warm(partial(release, folder, scratch)) for _ in range(repeats)])
+        points[records] = middle([warm(once) for _ in range(repeats)])
         print(row(records, points[records], libraries.peak), flush=True)
     return points
 
@@ -123,10 +131,30 @@ def warm(once: Callable[[], tuple[Usage, bool]]) -> Usage:
     raise SystemExit(f"A run must find all kernels compiled after {_RUNS} runs. Set NUMBA_CACHE_DIR.")
 
 
-def release(folder: Path, scratch: Path | None = None) -> tuple[Usage, bool]:
+def release(folder: Path, more: Mapping[str, str] | None = None) -> tuple[Usage, bool]:
     """Make a release of the file of a folder, as a user does."""
-    more = {} if scratch is None else {SCRATCH: str(scratch.absolute())}
     return made(folder, policy_text(), ("run", "policy.yaml"), more)
+
+
+def release_divided(folder: Path, more: Mapping[str, str] | None = None, *, jobs: int) -> tuple[Usage, bool]:
+    """Divide the file of a folder, and release its partitions so many at a time; the higher peak counts."""
+    with new_project(folder, policy_text()) as project:
+        try:
+            one, said = command(project, folder, ("divide", "policy.yaml"), more)
+            (policy,) = project.glob("policy-*.yaml")
+            keys = sorted(path.stem for path in folder.glob("partitions/*/*.parquet"))
+            words = ("run", policy.name, "--partitions", f"{keys[0]}...{keys[-1]}", "--jobs", str(jobs))
+            two, more_said = command(project, folder, words, more)
+        finally:
+            shutil.rmtree(folder / "partitions", ignore_errors=True)
+    both = Usage(
+        one.seconds + two.seconds,
+        one.user + two.user,
+        one.system + two.system,
+        max(one.peak, two.peak),
+        max(one.processes, two.processes),
+    )
+    return both, _COMPILING in said + more_said
 
 
 def made(
@@ -142,18 +170,32 @@ def made(
     Returns:
         What it took, and whether kernels were compiled.
     """
+    with new_project(folder, policy) as project:
+        usage, said = command(project, folder, words, more)
+    return usage, _COMPILING in said
+
+
+@contextmanager
+def new_project(folder: Path, policy: str) -> Iterator[Path]:
+    """Make a project in a folder, with a policy, and delete it in the end."""
     project = folder / "project"
     project.mkdir()
     try:
         (project / "policy.yaml").write_text(policy, encoding="utf-8")
-        usage, said = usage_of(
-            [sys.executable, "-c", _PROGRAM, *words],
-            folder=project,
-            environment={**environment(folder), **(more or {})},
-        )
+        yield project
     finally:
         shutil.rmtree(project)
-    return usage, _COMPILING in said
+
+
+def command(
+    project: Path, folder: Path, words: Sequence[str], more: Mapping[str, str] | None
+) -> tuple[Usage, str]:
+    """Run a command in a project; what it took, and what it wrote to standard error."""
+    return usage_of(
+        [sys.executable, "-c", _PROGRAM, *words],
+        folder=project,
+        environment={**environment(folder), **(more or {})},
+    )
 
 
 def policy_text() -> str:

@@ -12,7 +12,9 @@ from anon_pipeline.recode.task import SensitiveLimit
 from anon_pipeline.risk.histograms import ClassHistograms
 from anon_pipeline.risk.t_closeness import t_closeness_of
 
-_DIGITS: Final = 6
+_FINE: Final = (
+    0.1  # a smaller t is rounded to three digits, others to two: it is published, and tells of data
+)
 _ROUNDING: Final = 1e-9  # of a unit: an error of floats, far below the tolerance with which t is judged
 
 
@@ -27,7 +29,7 @@ def closeness_within(limit: SensitiveLimit, parts: NDArray[np.int64]) -> float |
         limit: with ``t``.
         parts: (p, v) records of each partition with each value; a value of the whole is a column.
     Returns:
-        t, rounded down; None: not known, or there is none.
+        t, rounded down to a coarse step; None: not known, or there is none.
     """
     assert limit.t is not None  # noqa: S101 - asked of columns with a t
     occurring = limit.whole > 0
@@ -41,6 +43,6 @@ def closeness_within(limit: SensitiveLimit, parts: NDArray[np.int64]) -> float |
         parts.sum(axis=1).astype(np.int64),
     )
     far = t_closeness_of(histograms, whole=limit.whole, distance=limit.distance, lookups=limit.lookups)
-    units = (limit.t - float(far.max())) * 10**_DIGITS
-    left = math.floor(units + _ROUNDING) / 10**_DIGITS
+    units = 100 if limit.t >= _FINE else 1_000
+    left = math.floor((limit.t - float(far.max())) * units + _ROUNDING) / units
     return left if left > 0 else None

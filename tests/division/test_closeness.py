@@ -75,3 +75,9 @@ def test_ordered_ranks_are_others_where_a_value_is_not_in_every_partition() -> N
     whole = counts.sum(axis=0)
     assert closeness_within(SensitiveLimit("s", whole, "ordered", None, 0.3), counts) is None
     assert closeness_within(SensitiveLimit("s", whole, "equal", None, 0.3), counts) is not None
+
+
+@pytest.mark.parametrize(("t", "within"), [(0.5, 0.49), (0.1, 0.09), (0.099, 0.098), (0.001, None)])
+def test_it_is_rounded_down_so_that_it_tells_little(t: float, within: float | None) -> None:
+    counts = np.array([[5_005, 4_995], [5_000, 5_000]])  # 0.00025 from the whole
+    assert closeness_within(limit_on(counts.sum(axis=0), "equal", t), counts) == within

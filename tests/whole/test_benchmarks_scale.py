@@ -185,9 +185,17 @@ def test_many_records_are_several_generated_tables(tmp_path: Path, monkeypatch: 
 def test_columns_may_be_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[object] = []
     monkeypatch.setattr(scale, "made", lambda *about: seen.append(about[3]) or (Usage(1, 1, 1, 1), False))
-    scale.release(tmp_path)
-    scale.release(tmp_path, tmp_path / "fast")
-    assert seen == [{}, {"ANON_PIPELINE_SCRATCH": str(tmp_path / "fast")}]
+    for words in ([], ["--scratch", str(tmp_path / "fast")]):
+        monkeypatch.setattr(scale, "warm", lambda once: once()[0])
+        scale.main(["--records", "1", "--repeats", "1", *words])
+    assert [more for more in seen if more] == [{"ANON_PIPELINE_SCRATCH": str(tmp_path / "fast")}]
+
+
+def test_a_table_may_be_divided_first(tmp_path: Path) -> None:
+    scale.write_source(6_000, tmp_path)
+    usage, _ = scale.release_divided(tmp_path, jobs=2)
+    assert usage.processes >= 3
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["patients.parquet"]
 
 
 def test_records_and_repeats_must_be_positive(capsys: pytest.CaptureFixture[str]) -> None:
