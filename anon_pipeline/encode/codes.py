@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -17,7 +20,7 @@ from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.headers import refuse_names
 from anon_pipeline.base.mistakes import counted_records
 from anon_pipeline.base.packed_columns import PackedColumn
-from anon_pipeline.base.packed_tables import PackedTable, Table, table_of, with_text_names
+from anon_pipeline.base.packed_tables import PackedTable, Table, numbered_cells, table_of, with_text_names
 from anon_pipeline.base.values import text_ranks, to_arrow, to_finite_numbers, to_texts, to_whole_numbers
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.hierarchy import Hierarchy, code_column
@@ -27,6 +30,7 @@ from anon_pipeline.policy.model import Policy
 
 RECORD, CLASS, PERSON = "_record_id", "_class_id", "_person_id"
 PRIVATE = (RECORD, CLASS, PERSON)
+_H = TypeVar("_H")
 
 
 def accept(frame: Table, policy: Policy) -> Table:
@@ -177,7 +181,9 @@ def code_columns(
     problems: list[str] = []
     for name, column in policy.generalized.items():
         try:
-            codes, hierarchy = code_column(frame[name], column.hierarchy, folder=folder)
+            codes, hierarchy = _code_cells(
+                frame, name, partial(code_column, spec=column.hierarchy, folder=folder)
+            )
         except InputError as error:
             problems += error.problems
             continue
@@ -186,6 +192,32 @@ def code_columns(
     if problems:
         raise InputError(problems)
     return tuple(columns), tuple(hierarchies)
+
+
+def _code_cells(
+    table: Table, name: str, code: Callable[[pd.Series], tuple[NDArray[np.int64], _H]]
+) -> tuple[NDArray[np.int64], _H]:
+    """Code a column; of a packed one each cell is coded once, and the column is not unpacked.
+
+    Args:
+        code: from (n,) values, named, to the code of each and a hierarchy.
+    Raises:
+        InputError: see ``code``; it counts records.
+    """
+    packed = numbered_cells(table, name)
+    if packed is not None:
+        numbers, cells = packed
+        with suppress(InputError):  # it would count cells
+            own, hierarchy = code(cells.rename(name))
+            return own[numbers], hierarchy
+    return code(table[name])
+
+
+def code_sensitive_of(
+    table: Table, name: str, column: Sensitive, *, folder: Path = Path()
+) -> tuple[NDArray[np.int64], Hierarchy | None]:
+    """Code a sensitive column of a table as `code_sensitive` does."""
+    return _code_cells(table, name, partial(code_sensitive, column=column, folder=folder))
 
 
 def code_sensitive(

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from anon_pipeline.encode.codes import code_sensitive
+from anon_pipeline.encode.codes import code_sensitive_of
 from anon_pipeline.encode.grids import grid_units, noises
 from anon_pipeline.encode.noise import output_bounds
 from anon_pipeline.evidence.evidence import Evidence
@@ -97,7 +97,7 @@ def homogeneity(evidence: Evidence, policy: Policy, name: str) -> float:
 
     Of the people in such classes, of all in all classes, where these are counted.
     """
-    codes, _ = code_sensitive(evidence.released[name], policy.sensitive[name], folder=evidence.hierarchies)
+    codes, _ = code_sensitive_of(evidence.released, name, policy.sensitive[name], folder=evidence.hierarchies)
     sizes = evidence.class_sizes
     return count_open_classes(
         class_homogeneity(codes, evidence.classes.labels, m=len(sizes)) >= 1, sizes
@@ -107,7 +107,7 @@ def homogeneity(evidence: Evidence, policy: Policy, name: str) -> float:
 def skewness(evidence: Evidence, policy: Policy, name: str) -> float:
     """Return how many times as frequent as in the whole input a value is in a class, at most."""
     originals, classes = require_originals(evidence), evidence.classes
-    codes, _ = code_sensitive(originals.frame[name], policy.sensitive[name], folder=evidence.hierarchies)
+    codes, _ = code_sensitive_of(originals.frame, name, policy.sensitive[name], folder=evidence.hierarchies)
     whole = np.bincount(codes[codes >= 0])
     gains = class_skewness(codes[originals.own], classes.labels, whole=whole, m=len(classes.sizes))
     return float(gains.max())
@@ -116,7 +116,7 @@ def skewness(evidence: Evidence, policy: Policy, name: str) -> float:
 def similarity(evidence: Evidence, policy: Policy, name: str) -> float:
     """Return the distance of the two most different values of the class where it is least, in [0, 1]."""
     originals, column, classes = require_originals(evidence), policy.sensitive[name], evidence.classes
-    codes, hierarchy = code_sensitive(originals.frame[name], column, folder=evidence.hierarchies)
+    codes, hierarchy = code_sensitive_of(originals.frame, name, column, folder=evidence.hierarchies)
     spreads = class_similarity(
         codes[originals.own],
         classes.labels,

@@ -14,7 +14,7 @@ from anon_pipeline.base.classes import EquivalenceClasses
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.catalog.class_limits import CLASS_LIMITS
 from anon_pipeline.catalog.entry_code import import_entry
-from anon_pipeline.encode.codes import code_sensitive
+from anon_pipeline.encode.codes import code_sensitive_of
 from anon_pipeline.encode.grids import grid_units, noises
 from anon_pipeline.evidence.evidence import Evidence, Originals
 from anon_pipeline.perturb.grid import quantize
@@ -72,7 +72,7 @@ def _t_closeness_of(evidence: Evidence, policy: Policy, name: str) -> ClassMeasu
     """Code a sensitive column once, and return what measures classes of some of the released records."""
     originals = require_originals(evidence)
     column = policy.sensitive[name]
-    codes, hierarchy = code_sensitive(originals.frame[name], column, folder=evidence.hierarchies)
+    codes, hierarchy = code_sensitive_of(originals.frame, name, column, folder=evidence.hierarchies)
     whole = np.bincount(codes[codes >= 0], minlength=0 if hierarchy is None else hierarchy.leaves)
     lookups, own = None if hierarchy is None else hierarchy.lookups, narrow_integers(codes)[originals.own]
     return lambda rows, labels, m: t_closeness(
@@ -101,7 +101,7 @@ def class_l_diversity(
 def _l_diversity_of(evidence: Evidence, policy: Policy, name: str, limit: LDiversity) -> ClassMeasure:
     """Code a sensitive column once, and return what measures classes of some of the released records."""
     codes = narrow_integers(
-        code_sensitive(evidence.released[name], policy.sensitive[name], folder=evidence.hierarchies)[0]
+        code_sensitive_of(evidence.released, name, policy.sensitive[name], folder=evidence.hierarchies)[0]
     )
     if (people := evidence.people) is not None:
         return lambda rows, labels, m: people_diversity(

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.catalog.class_limits import CLASS_LIMITS
 from anon_pipeline.catalog.entry_code import import_entry
-from anon_pipeline.encode.codes import code_sensitive
+from anon_pipeline.encode.codes import code_sensitive_of
 from anon_pipeline.evidence.evidence import Evidence
 from anon_pipeline.evidence.measures import class_l_diversity, class_t_closeness, is_l_diverse
 from anon_pipeline.policy.model import Policy
@@ -51,7 +51,7 @@ def until_less_l_diverse(
     holds = is_l_diverse(class_l_diversity(evidence, policy, name, limit), limit)
     if limit.kind != "distinct" or evidence.people is not None:
         return np.where(holds, 0, -1)
-    codes, _ = code_sensitive(evidence.released[name], policy.sensitive[name], folder=evidence.hierarchies)
+    codes, _ = code_sensitive_of(evidence.released, name, policy.sensitive[name], folder=evidence.hierarchies)
     classes = evidence.classes
     found = class_histograms(codes - min(int(codes.min()), 0), classes.labels, m=len(classes.sizes))
     order = np.lexsort((found.counts, found.classes))

@@ -15,7 +15,7 @@ from anon_pipeline.base.classes import pack_columns, row_order
 from anon_pipeline.base.order import sorted_places
 from anon_pipeline.base.packed_tables import PackedTable, Table, value_numbers
 from anon_pipeline.base.rows import some_rows
-from anon_pipeline.encode.codes import code_sensitive
+from anon_pipeline.encode.codes import code_sensitive_of
 from anon_pipeline.evidence.evidence import Evidence, Originals
 from anon_pipeline.evidence.measures import require_originals
 from anon_pipeline.policy.model import Policy
@@ -107,7 +107,7 @@ def _sort_keys(
     for j in range(behind.grid.shape[1]):
         yield pd.factorize(behind.grid[own, j], sort=True)[0]
     for name in reversed(policy.class_limited):
-        codes, _ = code_sensitive(behind.frame[name], policy.sensitive[name], folder=folder)
+        codes, _ = code_sensitive_of(behind.frame, name, policy.sensitive[name], folder=folder)
         yield codes[own] - min(int(codes.min()), 0)
     for ranks in known.values():
         yield ranks[own]

@@ -15,7 +15,7 @@ from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.base.observer import Observer, ignore
 from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.catalog.class_limits import L_DIVERSITY, T_CLOSENESS
-from anon_pipeline.encode.codes import PERSON, Coded, code_sensitive, label_codes
+from anon_pipeline.encode.codes import PERSON, Coded, code_sensitive_of, label_codes
 from anon_pipeline.evidence.evidence import people_in
 from anon_pipeline.hierarchy import Hierarchy
 from anon_pipeline.policy.model import Policy
@@ -47,7 +47,7 @@ def _sensitive_limits(
         if name not in t_limits and name not in l_limits:
             continue
         column, wanted = policy.sensitive[name], l_limits.get(name)
-        codes, hierarchy = code_sensitive(frame[name], column, folder=hierarchies)
+        codes, hierarchy = code_sensitive_of(frame, name, column, folder=hierarchies)
         leaves = int(codes.max(initial=-1)) + 1 if hierarchy is None else hierarchy.leaves
         limit = SensitiveLimit(
             column=name,

@@ -13,7 +13,7 @@ from anon_pipeline.base.classes import EquivalenceClasses
 from anon_pipeline.base.observer import Observer, ignore
 from anon_pipeline.base.packed_tables import Table, without_index
 from anon_pipeline.base.rows import take_rows
-from anon_pipeline.encode.codes import CLASS, code_sensitive
+from anon_pipeline.encode.codes import CLASS, code_sensitive_of
 from anon_pipeline.encode.grids import grid_units
 from anon_pipeline.evidence.evidence import Evidence, Originals, people_in
 from anon_pipeline.evidence.measures import class_limits
@@ -133,7 +133,7 @@ def _order_rows(
     """
     labels = frame[CLASS].to_numpy(np.int64)
     codes = [
-        code_sensitive(frame[name], policy.sensitive[name], folder=hierarchies)[0]
+        code_sensitive_of(frame, name, policy.sensitive[name], folder=hierarchies)[0]
         for name in policy.class_limited
     ]
     people = people_in(frame, policy)

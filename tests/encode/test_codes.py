@@ -14,15 +14,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anon_pipeline.base import packed_tables
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.packed_tables import PackedTable, pack_large
 from anon_pipeline.encode.codes import (
     CLASS,
     PERSON,
     PRIVATE,
     RECORD,
     accept,
+    code_columns,
     code_quasi_identifiers,
     code_sensitive,
+    code_sensitive_of,
     decode,
     mark_incomplete,
 )
@@ -343,6 +347,60 @@ def test_a_sensitive_column_with_a_hierarchy(tmp_path: Path) -> None:
     assert codes.tolist() == [1, -1, 2]
     assert hierarchy is not None
     assert hierarchy.values[0].tolist() == ["flu", "cold", "broken leg", None]
+
+
+@settings(deadline=None, max_examples=100)
+@given(data=st.data())
+def test_a_packed_column_is_coded_cell_by_cell(data: st.DataObject) -> None:
+    n = data.draw(st.integers(4, 20))
+
+    def drawn(values: list[Any]) -> list[Any]:
+        return data.draw(st.lists(st.sampled_from(values), min_size=n, max_size=n))
+
+    frame = pd.DataFrame(
+        {
+            "word": pd.Series(drawn(["b", "a", None, "c"]), dtype="str"),
+            "number": pd.Series(drawn([10.0, 9.0, np.nan, -0.0, 0.0])),
+            "day": pd.to_datetime(pd.Series(drawn(["2020-01-05", "2021-03-01"]))),
+        }
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(packed_tables, "PACKED_FROM", 1)
+        table = pack_large(frame)
+    assert isinstance(table, PackedTable)
+    ordered = Sensitive(role="sensitive", distance="ordered")
+    for name, column in (("word", Sensitive(role="sensitive")), ("number", ordered)):
+        for found in (code_sensitive_of(table, name, column), code_sensitive_of(frame, name, column)):
+            assert found[0].tolist() == code_sensitive(frame[name], column)[0].tolist()
+    policy = policy_from(
+        {
+            "name": "days",
+            "source": {"path": "a.csv"},
+            "columns": {
+                "word": {"role": "generalize", "hierarchy": {"suppress": True}},
+                "number": {"role": "insensitive"},
+                "day": {"role": "generalize", "hierarchy": {"dates": ["month", "year"]}},
+            },
+            "anonymize": {"k": 2},
+            "gate": {"k": 2},
+        }
+    )
+    if frame["word"].isna().all():
+        return
+    one, other = code_columns(table, policy), code_columns(frame, policy)
+    assert [own.tolist() for own in one[0]] == [own.tolist() for own in other[0]]
+    for mine, yours in zip(one[1], other[1], strict=True):
+        assert [own.tolist() for own in mine.values] == [own.tolist() for own in yours.values]
+
+
+def test_mistakes_of_a_packed_column_are_counted_in_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packed_tables, "PACKED_FROM", 1)
+    column = Sensitive(
+        role="sensitive", distance="hierarchical", hierarchy={"tree": {"virus": ["flu", "cold"]}}
+    )
+    table = pack_large(pd.DataFrame({"s": ["flu", "gout", "gout", "cold", "gout"]}))
+    with pytest.raises(InputError, match="3 records have values"):
+        code_sensitive_of(table, "s", column)
 
 
 def test_decode() -> None:
