@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,8 @@ from anon_pipeline.cli.options import locations_of, policy_argument, source_opti
 from anon_pipeline.cli.shared import PRIVATE, Progress
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from anon_pipeline.division.divide import Division
 
 
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
     "parts",
     type=click.IntRange(min=2),
     metavar="N",
-    help="Number of partitions. Default: about one for each million records.",
+    help="Number of partitions. Default: about one for each million records, and at least two.",
 )
 @click.option(
     "--to",
@@ -47,13 +50,14 @@ def divide(policy_file: Path, *, parts: int | None, to: Path | None, **options: 
     locations.confine(policy)
     with Progress() as progress:
         found = divided(policy_file, policy, locations, parts=parts, to=to, observe=progress)
-    _print(found, policy_file)
+    _print(found, policy_file, options)
 
 
-def _print(found: Division, policy_file: Path) -> None:
+def _print(found: Division, policy_file: Path, options: Mapping[str, Any]) -> None:
     """Say what was chosen and written, and what to do next; no count of the data."""
     first, last = found.keys[0], found.keys[-1]
-    click.echo("levels      " + ", ".join(f"{name} {level}" for name, level in found.levels.items()))
+    for name, shown in found.words.items():
+        click.echo(f"level       {name}: {shown}")
     for name, t in found.closeness.items():
         click.echo(f"closeness   {name}: t = {t:g} in each partition; so the policy's t holds for the whole")
     for name in found.apart:
@@ -63,7 +67,10 @@ def _print(found: Division, policy_file: Path) -> None:
     click.echo(f"files       {files}: personal data. Delete them when the releases are out.")
     policy = policy_file.with_name(found.policy.name)
     click.echo(f"policy      {policy}")
-    click.echo(f"Next: anon-pipeline run {policy} --partitions {first}...{last} --jobs 2")
+    more = [] if options["project"] is None else ["--project", str(options["project"])]
+    more += ["--allow-outside"] if options["allow_outside"] else []
+    words = [str(policy), "--partitions", f"{first}...{last}", "--jobs", "2", *more]
+    click.echo(f"Next: anon-pipeline run {shlex.join(words)}")
     click.echo(PRIVATE, err=True)
 
 

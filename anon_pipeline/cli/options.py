@@ -160,7 +160,8 @@ def check_partition(policy: Policy, partition: str | None) -> None:
     keys = partitions_of(policy)
     if partition is None or keys is None or not keys.has_partition_key(partition):
         latest = None if keys is None else keys.get_last_partition_key()
-        raise InputError(f"--partition must be one of the schedule's partitions, such as {latest}")
+        given = " The policy has partitions: name one." if partition is None else ""
+        raise InputError(f"--partition must be one of the schedule's partitions, such as {latest}.{given}")
 
 
 def archive_of(policy: Policy, locations: Locations) -> VaultArchive | None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 from typing import Any, Final
 
 import click
@@ -38,7 +39,7 @@ def run_partitions(command: Sequence[str], partitions: Sequence[str], *, jobs: i
     Returns:
         The exit code: that of the failure, or the least one of a refusal, or 0.
     """
-    left, failed = dict[str, int](), 0
+    left, failed, made = dict[str, int](), dict[str, int](), list[str]()
     for ended in _run_each(command, partitions, jobs):
         click.echo(f"partition {ended.partition}")
         click.echo(ended.out, nl=False)
@@ -46,34 +47,52 @@ def run_partitions(command: Sequence[str], partitions: Sequence[str], *, jobs: i
         if ended.code in REFUSED:
             left[ended.partition] = ended.code
         elif ended.code:
-            failed = ended.code
-    if failed:
-        return failed
-    said = f"; refused: {', '.join(sorted(left))}" if left else ""
-    click.echo(f"{len(partitions) - len(left)} of {len(partitions)} partitions published{said}")
-    return min(left.values(), default=0)
+            failed[ended.partition] = ended.code
+        else:
+            made.append(ended.partition)
+    others = [key for key in partitions if key not in {*made, *left, *failed}]
+    said = [
+        f"; {what}: {', '.join(sorted(keys))}"
+        for what, keys in (("refused", left), ("failed", failed), ("not begun", others))
+        if keys
+    ]
+    click.echo(f"{len(made)} of {len(partitions)} partitions published{''.join(said)}")
+    return min(failed.values(), default=0) or min(left.values(), default=0)
 
 
 def _run_each(command: Sequence[str], partitions: Sequence[str], jobs: int) -> Iterator[Ended]:
     """Yield the runs as they end; none begins after one that was not just refused."""
 
-    def begin(partition: str) -> Ended:
-        """Run the command for one partition."""
-        done = subprocess.run(  # noqa: S603 - ourselves
-            [*command, "--partition", partition], capture_output=True, text=True, check=False
-        )
-        return Ended(partition, done.returncode, done.stdout, done.stderr)
+    failed = Event()
 
+    def begin(partition: str) -> Ended | None:
+        """Run the command for one partition, unless another one has failed."""
+        if failed.is_set():
+            return None
+        run = subprocess.Popen(  # noqa: S603 - ourselves
+            [*command, "--partition", partition],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        running.append(run)
+        out, err = run.communicate()
+        if run.returncode and run.returncode not in REFUSED:
+            failed.set()
+        return Ended(partition, run.returncode, out, err)
+
+    running: list[subprocess.Popen[str]] = []
     with ThreadPoolExecutor(jobs) as pool:
-        runs: list[Future[Ended]] = [pool.submit(begin, partition) for partition in partitions]
-        for run in as_completed(runs):
-            if run.cancelled():
-                continue
-            ended = run.result()
-            if ended.code and ended.code not in REFUSED:
-                for other in runs:
-                    other.cancel()
-            yield ended
+        try:
+            for run in as_completed([pool.submit(begin, partition) for partition in partitions]):
+                ended = run.result()
+                if ended is not None:
+                    yield ended
+        except BaseException:  # interrupted: nobody would wait for them
+            failed.set()
+            for child in running:
+                child.terminate()
+            raise
 
 
 def run_command(name: str, policy_file: Path, options: Mapping[str, Any]) -> list[str]:

@@ -30,6 +30,7 @@ def partitions_between(policy: Policy, text: str) -> list[str]:
     if not dots or first not in known or last not in known or known.index(first) > known.index(last):
         such = f"{known[0]}{_TO}{known[-1]}" if known else "none yet"
         raise InputError(
-            f"--partitions must be FIRST{_TO}LAST of the schedule's partitions, which are {such}"
+            f"--partitions must be FIRST{_TO}LAST of the schedule's partitions, the earlier one first, which "
+            f"are {such}"
         )
     return known[known.index(first) : known.index(last) + 1]

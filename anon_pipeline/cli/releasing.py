@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from anon_pipeline.base.observer import Step
     from anon_pipeline.cli.dagster_reports import Reports
     from anon_pipeline.gate import GateReport
+    from anon_pipeline.policy import Policy
+    from anon_pipeline.policy.locations import Locations
     from anon_pipeline.publish import Published
 
 
@@ -58,8 +60,9 @@ if TYPE_CHECKING:
     "--partitions",
     "span",
     metavar="FIRST...LAST",
-    help="Make the release of each of these partitions, in order; a refused one does not stop the rest.",
+    help="Make the release of each of these partitions; a refused one does not stop the rest.",
 )
+@click.option("--missing", is_flag=True, help="With --partitions: only those that have no release yet.")
 @click.option(
     "--jobs",
     type=click.IntRange(min=1),
@@ -102,6 +105,8 @@ def _run(ctx: click.Context, policy_file: Path, options: Mapping[str, Any]) -> N
     _refuse_unfit_jobs(ctx, options)
     keys = [options["partition"]] if span is None else partitions_between(policy, span)
     locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
+    if options["missing"]:
+        keys = _missing_of(policy, locations, keys)
     refuse_unreportable(policy, options)
     warn_of_questions(policy_file)
     if options["jobs"] > 1:
@@ -124,6 +129,18 @@ def _refuse_unfit_jobs(ctx: click.Context, options: Mapping[str, Any]) -> None:
         raise InputError("--jobs must be given with --partitions only")
     if options["as_json"] or ctx.meta.get(MISTAKES_TO) is not None:
         raise InputError("--jobs must not be given with --json or --mistakes-to")
+
+
+def _missing_of(policy: Policy, locations: Locations, keys: Sequence[str | None]) -> list[str | None]:
+    """Return the partitions that have no release, and say how many have one."""
+    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
+    from anon_pipeline.publish.manifest.manifest import MANIFEST  # noqa: PLC0415
+
+    if keys == [None]:
+        raise InputError("--missing must be given with --partitions only")
+    left = [key for key in keys if not (locations.release(policy, key) / MANIFEST).exists()]
+    click.echo(f"{len(keys) - len(left)} of {len(keys)} partitions have a release", err=True)
+    return left
 
 
 def _run_one(ctx: click.Context, asked: Asked, options: Mapping[str, Any]) -> None:

@@ -3,36 +3,31 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-import numpy as np
-from numpy.typing import NDArray
-
-from anon_pipeline.base.blocks import slices_of
-from anon_pipeline.base.classes import group_columns
 from anon_pipeline.base.errors import InputError, PolicyError, private_stage
 from anon_pipeline.base.freed_memory import return_freed_memory
+from anon_pipeline.base.headers import refuse_names
 from anon_pipeline.base.observer import Observer, Step, ignore
 from anon_pipeline.catalog.recoders import names_where, recoder_of
-from anon_pipeline.division.assignment import assign_classes, shuffle
-from anon_pipeline.division.closeness import closeness_within
-from anon_pipeline.division.deciding_columns import Deciding, read_deciding
-from anon_pipeline.division.divided_policy import divided_document, divided_text
-from anon_pipeline.division.part_files import write_parts
-from anon_pipeline.division.record_counter import RecordCounter, generalize_codes
-from anon_pipeline.draft.private_files import write_private
+from anon_pipeline.division.deciding_columns import read_deciding
+from anon_pipeline.division.divided_policy import divided_document, write_policy
+from anon_pipeline.division.part_files import removed_unless_done, write_parts
+from anon_pipeline.division.plan import Plan, plan_division
 from anon_pipeline.policy.load import read_document
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.recode import choose_elsewhere
-from anon_pipeline.recode.choice import Choice
-from anon_pipeline.recode.task import Task
+from anon_pipeline.policy.rendering import by_environment, render_attributes
+from anon_pipeline.policy.sections import Schedule
+from anon_pipeline.publish.accounting.booking import booking
+from anon_pipeline.report.words import level_in_words
 from anon_pipeline.sources.change_guard import refuse_changes
-from anon_pipeline.sources.parquet_rows import read_rows
+from anon_pipeline.sources.parquet_rows import read_rows, read_schema_of
 from anon_pipeline.sources.paths import local_path
-from anon_pipeline.stages.recoder_task import question
+from anon_pipeline.sources.type_readers import infer
 
 RECORDS: Final = 1_000_000
 """Records of a partition, about, if nobody says how many partitions there shall be."""
@@ -44,7 +39,7 @@ class Division:
     """What a table was divided into.
 
     keys: of the partitions.
-    levels: of each generalize column, chosen for the whole table.
+    levels: of each generalize column, chosen for the whole table; ``words``: what they show.
     closeness: t of sensitive columns within a partition, where it is smaller than the policy's.
     apart: sensitive columns whose t is kept within each partition, and perhaps not towards the whole table.
     files: folder of the partitions' files; ``policy``: the file of their policy.
@@ -52,9 +47,25 @@ class Division:
 
     keys: tuple[str, ...]
     levels: dict[str, int]
+    words: dict[str, str]
     closeness: dict[str, float]
     apart: tuple[str, ...]
     files: Path
+    policy: Path
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Where a division is read and written.
+
+    source: the file or folder that is divided.
+    folder: of the partitions' files; ``inside``: its path below the folder of sources.
+    policy: file of the partitions' policy.
+    """
+
+    source: Path
+    folder: Path
+    inside: str
     policy: Path
 
 
@@ -77,47 +88,101 @@ def divide(
     Raises:
         PolicyError: a policy whose releases cannot be divided; every reason.
         InputError: the source does not fit the policy, or too many partitions.
+        GateRefused: the budget would refuse the partitions' releases.
         InfeasibleError: no recoding keeps the limits.
     """
-    document = read_document(policy_file)
-    _refuse_undividable(policy, locations, to)
-    path = local_path(str(policy.source.place), "source.path", locations.sources, None)
-    division = secrets.token_hex(4)
-    folder = locations.sources / "partitions" / division if to is None else to.absolute()
-    with refuse_changes(path), private_stage("divide"):
-        observe(Step("counting"))
-        deciding = read_deciding(policy, path, hierarchies=locations.hierarchies)
-        many = parts or max(2, -(-deciding.records // RECORDS))
-        _refuse_many(many, deciding.records, policy)
-        observe(Step("choosing levels"))
-        task, choice = _choose(policy, deciding, observe)
-        levels = dict(zip(policy.generalized, choice.levels or (), strict=True))
-        owners = _owners(policy, task, choice, deciding, many)
-        closeness, apart = _closeness(deciding, owners, many)
-        del deciding, task, choice
-        return_freed_memory(len(owners))
-        keys = tuple(f"{division}.{part:0{len(str(many))}}" for part in range(1, many + 1))
-        made = divided_document(
-            document,
-            path=f"{folder.relative_to(locations.sources).as_posix()}/{{partition}}.parquet",
-            levels=levels,
-            keys=keys,
-            closeness=closeness,
-        )
-        observe(Step("writing partitions"))
-        paths = [folder / f"{key}.parquet" for key in keys]
-        write_parts(read_rows(path, policy.source.limits), owners, paths, folder=folder)
+    document = _fill_templates(read_document(policy_file))
+    _refuse_undividable(policy)
+    division = f"d{secrets.token_hex(4)}"  # with a letter first, it is never a date
+    places = _places(policy_file, policy, locations, division, to)
+    _refuse_unbookable(policy, locations, f"{division}.1")
+    written = list[Path]()
+    with removed_unless_done(written):
+        with refuse_changes(places.source), private_stage("divide"):
+            refuse_names(read_schema_of(places.source, policy.source.limits).names, list(policy.columns))
+            observe(Step("counting"))
+            deciding = read_deciding(policy, places.source, hierarchies=locations.hierarchies)
+            many = parts or max(2, -(-deciding.records // RECORDS))
+            _refuse_many(many, deciding.records, policy)
+            observe(Step("choosing levels"))
+            plan = plan_division(policy, deciding, many, observe=observe)
+            del deciding
+            return_freed_memory(len(plan.owners))
+            keys = tuple(f"{division}.{part:0{len(str(many))}}" for part in range(1, many + 1))
+            made = _document_of(document, policy, plan, keys, places)
+            observe(Step("writing partitions"))
+            rows = read_rows(places.source, policy.source.limits)
+            files = [places.folder / f"{key}.parquet" for key in keys]
+            write_parts(rows, plan.owners, files, folder=places.folder, made=written)
+        write_policy(places.policy, made, name=policy_file.name, closer=bool(plan.closeness))
+    words = {
+        name: level_in_words(policy, name, level, hierarchies=locations.hierarchies)
+        for name, level in plan.levels.items()
+    }
+    return Division(keys, plan.levels, words, plan.closeness, plan.apart, places.folder, places.policy)
+
+
+def _fill_templates(document: Any) -> dict[str, Any]:
+    """Return a policy's document with its templates filled in, as a release reads it."""
+    return {**document, "attributes": render_attributes(document["attributes"], by_environment())}
+
+
+def _document_of(
+    document: Mapping[str, Any], policy: Policy, plan: Plan, keys: tuple[str, ...], places: _Places
+) -> dict[str, Any]:
+    """Return the document of the partitions' policy.
+
+    It has a name of its own, so that Dagster can have both, and publishes beside the releases of the whole
+    table; its dataset is the same.
+    """
+    name, division = f"{policy.name}_divided", keys[0].partition(".")[0]
+    base = policy.publish.to or f"releases/{policy.name}"
+    source: dict[str, Any] = {"path": f"{places.inside}/{{partition}}.parquet", "format": "parquet"}
+    limits = document["attributes"]["source"].get("limits")
+    sections = {
+        "name": name,
+        "dataset": policy.dataset or policy.name,
+        "source": source if limits is None else {**source, "limits": limits},
+        "publish": {"to": f"{base}_divided/{division}"},
+    }
+    return divided_document(document, sections, levels=plan.levels, keys=keys, closeness=plan.closeness)
+
+
+def _places(
+    policy_file: Path, policy: Policy, locations: Locations, division: str, to: Path | None
+) -> _Places:
+    """Return where a division is read and written.
+
+    Raises:
+        InputError: the source is not there; or a folder for the partitions that is outside of the sources,
+            within the source, not empty, or whose name a path of a policy cannot have.
+    """
+    source = local_path(str(policy.source.place), "source.path", locations.sources, None)
+    root = locations.sources.resolve()
+    folder = (root / "partitions" / division if to is None else to).resolve()
+    problem = None
+    if not folder.is_relative_to(root) or folder == root:
+        problem = "be a folder below that of the sources"
+    elif source.is_dir() and folder.is_relative_to(source.resolve()):
+        problem = "not lie within the source, which is read as one table"
+    elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        problem = "be a new or an empty folder"
+    elif "{" in str(folder.relative_to(root)):
+        problem = "have no { in its name"
+    if problem is not None:
+        raise InputError(f"the folder of partitions (--to) must {problem}")
     target = policy_file.with_name(f"{policy_file.stem}-{division}.yaml")
-    text = divided_text(made, name=policy_file.name, closer=bool(closeness))
-    write_private(target, text.encode())
-    return Division(keys, levels, closeness, apart, folder, target)
+    return _Places(source, folder, folder.relative_to(root).as_posix(), target)
 
 
-def _refuse_undividable(policy: Policy, locations: Locations, to: Path | None) -> None:
+def _refuse_undividable(policy: Policy) -> None:
     """Refuse what partitions of classes do not keep, or are not needed for."""
     source, recoder, problems = policy.source, recoder_of(policy.anonymize.recoder), list[str]()
     if source.watched is None or source.format != "parquet" or source.named_partitions():
-        problems.append("source: must be a path of Parquet without {partition} to be divided")
+        problems.append(
+            "source: must be a path of Parquet without {partition} to be divided. Write the table to a "
+            "Parquet file first."
+        )
     if recoder.family.releases != "levels":
         fits = ", ".join(names_where(lambda one: one.family.releases == "levels"))
         problems.append(
@@ -125,103 +190,44 @@ def _refuse_undividable(policy: Policy, locations: Locations, to: Path | None) -
         )
     for key in ("person", "record_key"):
         if getattr(policy, key) is not None:
-            problems.append(
-                f"{key}: must be left out to be divided: records of a person are in several classes"
-            )
+            problems.append(f"{key}: such a table cannot be divided: people have records in several classes")
     if not policy.generalized:
         problems.append("columns: at least one must have the role generalize to be divided")
-    if to is not None and not to.absolute().is_relative_to(locations.sources):
-        problems.append("--to must be a folder below that of the sources")
+    guessed = [name for name, how in policy.cleaned.items() if how.type.reads == _INFERS]
+    if guessed and policy.clean is not None:
+        problems.append(
+            f"clean: must name the type of {', '.join(guessed)} to be divided: type: auto looks at all "
+            "values of a column, and a partition has others"
+        )
     if problems:
         raise PolicyError(problems)
+
+
+_INFERS: Final = f"{infer.__module__}:{infer.__name__}"
+
+
+def _refuse_unbookable(policy: Policy, locations: Locations, key: str) -> None:
+    """Refuse a division whose releases the budget would refuse.
+
+    Args:
+        key: of one of its partitions.
+    Raises:
+        GateRefused: beyond the budget, or releases of another kind are out.
+    """
+    if policy.budget is None:
+        return
+    listed = Schedule(partitions="listed", keys=(key,))
+    budget = policy.budget.model_copy(update={"per": "record"})
+    asked = policy.model_copy(update={"schedule": listed, "budget": budget})
+    with private_stage("ledger"):
+        booking(asked, locations, partition=key).refuse_unbookable(fresh=policy.perturb is not None)
 
 
 def _refuse_many(parts: int, records: int, policy: Policy) -> None:
     """Refuse so many partitions that they cannot have k records each, or files cannot be open together."""
     most = min(_MOST_PARTS, records // policy.anonymize.k)
     if not 2 <= parts <= most:
-        raise InputError(f"--into must be from 2 to {most:,} for this table, got {parts:,}")
-
-
-def _choose(policy: Policy, deciding: Deciding, observe: Observer) -> tuple[Task, Choice]:
-    """Choose the levels by the policy's recoder, for all records that are not gone."""
-    complete = deciding.complete()
-    task = question(
-        policy,
-        deciding.hierarchies,
-        deciding.limits,
-        subjects=deciding.records,
-        gone=int(deciding.gone.sum()),
-        observe=observe,
-    )
-    counter = RecordCounter(task, complete.codes, complete.limited, complete.target)
-    return task, choose_elsewhere(task, counter, most=counter.most)
-
-
-def _owners(policy: Policy, task: Task, choice: Choice, deciding: Deciding, parts: int) -> NDArray[np.int16]:
-    """Return the partition of each record, (n,).
-
-    Raises:
-        InputError: a partition would be beyond the suppression limit, or without any class.
-    """
-    complete = deciding.complete()
-    columns = generalize_codes(task, complete.codes, choice.levels or ())
-    first, labels, sizes = group_columns(columns, complete.records)
-    leaves = np.stack([own[first] for own in complete.codes], axis=1).astype(np.int64)
-    kept = choice.finder.find(leaves) >= 0
-    gone = int(deciding.gone.sum())
-    assigned, of_gone = assign_classes(sizes, kept, parts, gone=gone)
-    _refuse_uneven(policy, sizes, kept, assigned, of_gone)
-    owners = np.empty(deciding.records, np.int16)
-    owners[~deciding.gone] = assigned.astype(np.int16)[labels]
-    owners[deciding.gone] = shuffle(np.repeat(np.arange(parts), of_gone))
-    return owners
-
-
-def _refuse_uneven(
-    policy: Policy,
-    sizes: NDArray[np.int64],
-    kept: NDArray[np.bool_],
-    assigned: NDArray[np.int64],
-    gone: NDArray[np.int64],
-) -> None:
-    """Refuse a division whose partitions are not each a table that can be released."""
-    released, suppressed = (
-        np.bincount(assigned[which], sizes[which], len(gone)).astype(np.int64) for which in (kept, ~kept)
-    )
-    suppressed += gone
-    over = sum(
-        int(own) > policy.suppressible(int(own + left))
-        for own, left in zip(suppressed, released, strict=True)
-    )
-    if not released.all():
         raise InputError(
-            f"--into must be at most the number of classes that are released, got {len(gone):,}. Take fewer."
+            f"--into must be from 2 to {most:,} for this table (at most {_MOST_PARTS:,} partitions, k "
+            f"records in each), got {parts:,}"
         )
-    if over:
-        raise InputError(
-            f"--into {len(gone)}: {over} partitions would be beyond anonymize.suppression_limit, since whole "
-            "classes are suppressed. Take fewer partitions, or lower the limit a little for the whole table."
-        )
-
-
-def _closeness(
-    deciding: Deciding, owners: NDArray[np.int16], parts: int
-) -> tuple[dict[str, float], tuple[str, ...]]:
-    """Return the t that partitions must keep, by column, if it is smaller; and columns without such a t."""
-    found, apart = dict[str, float](), list[str]()
-    for limit, codes in zip(deciding.limits, deciding.limited, strict=True):
-        if limit.t is None:
-            continue
-        values = len(limit.whole)
-        counts = np.zeros(parts * values, np.int64)
-        for part in slices_of(len(codes)):
-            there = codes[part] >= 0
-            place = owners[part][there].astype(np.int64) * values + codes[part][there]
-            counts += np.bincount(place, minlength=parts * values)
-        within = closeness_within(limit, counts.reshape(parts, values))
-        if within is None:
-            apart.append(limit.column)
-        elif within < limit.t:
-            found[limit.column] = within
-    return found, tuple(apart)

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import yaml
 
+from anon_pipeline.base.disk import replace_file
+from anon_pipeline.base.errors import InputError, error_words
 from anon_pipeline.catalog.class_limits import T_CLOSENESS
 from anon_pipeline.policy.load import policy_from
 
 _HEAD = """\
-# Made by `anon-pipeline divide` from {name}: the policy of each of its partitions. It differs in its source,
-# its levels, which were chosen for the whole table, and its keys{closeness}.
+# Made by `anon-pipeline divide` from {name}: the policy of each of its partitions. It differs in name,
+# source, folder and schedule, in its recoder, whose levels were chosen for the whole table, and in
+# budget.per{closeness}.
 """
 
 
 def divided_document(
     document: Mapping[str, Any],
+    sections: Mapping[str, Any],
     *,
-    path: str,
     levels: Mapping[str, int],
     keys: Sequence[str],
     closeness: Mapping[str, float],
@@ -29,7 +33,7 @@ def divided_document(
 
     Args:
         document: of the whole table.
-        path: of the partitions' files, with ``{partition}``.
+        sections: what takes the place of the policy's own; what they do not say of a section stays.
         levels: of each generalize column.
         keys: of the partitions.
         closeness: t of sensitive columns that is smaller within a partition.
@@ -38,10 +42,9 @@ def divided_document(
     """
     made: dict[str, Any] = deepcopy(dict(document))
     attributes = made["attributes"]
-    source = attributes["source"]
-    attributes["source"] = {"path": path, "format": "parquet"}
-    if source.get("limits") is not None:
-        attributes["source"]["limits"] = source["limits"]
+    for key, value in sections.items():
+        before = attributes.get(key)
+        attributes[key] = {**before, **value} if isinstance(before, dict) and key != "source" else value
     anonymize = attributes["anonymize"]
     anonymize.pop("prefer", None)
     anonymize |= {"recoder": "fixed", "levels": dict(levels)}
@@ -55,12 +58,21 @@ def divided_document(
     return made
 
 
-def divided_text(document: Mapping[str, Any], *, name: str, closer: bool) -> str:
-    """Return the policy's file.
+def write_policy(path: Path, document: Mapping[str, Any], *, name: str, closer: bool) -> None:
+    """Write the policy's file.
 
     Args:
         name: of the file of the whole table.
         closer: whether a t is smaller.
+    Raises:
+        InputError: it cannot be written.
     """
-    head = _HEAD.format(name=name, closeness="; and in a smaller t" if closer else "")
-    return head + yaml.safe_dump(dict(document), sort_keys=False, allow_unicode=True, width=110)
+    head = _HEAD.format(name=name, closeness="; and it has a smaller t" if closer else "")
+    text = head + yaml.safe_dump(dict(document), sort_keys=False, allow_unicode=True, width=110)
+    reason = None
+    try:
+        replace_file(path, text.encode(), mode=0o644, what="policy")
+    except OSError as error:
+        reason = error_words(error)
+    if reason is not None:
+        raise InputError(f"{path.name}: must be a file that can be written: {reason}")

@@ -59,7 +59,12 @@ class _Part:
 
 
 def write_parts(
-    rows: Iterable[pa.Table], owners: NDArray[np.integer], paths: list[Path], *, folder: Path
+    rows: Iterable[pa.Table],
+    owners: NDArray[np.integer],
+    paths: list[Path],
+    *,
+    folder: Path,
+    made: list[Path],
 ) -> None:
     """Write each record into the file of its partition, in the order of the source.
 
@@ -67,11 +72,11 @@ def write_parts(
         rows: the records, some at a time.
         owners: (n,) partition of each.
         paths: of the files, 0600, in ``folder``, which is made for private files.
+        made: gets each file when it is begun, see `removed_unless_done`.
     Raises:
-        InputError: a file cannot be written, or the source has other records than it had before. What was
-            written is removed.
+        InputError: a file cannot be written, or the source has other records than it had before.
     """
-    with _written_whole(folder) as made:
+    with _writable(folder):
         parts: list[_Part] = []
         with ExitStack() as stack:
             begin = 0
@@ -107,26 +112,26 @@ def _share_out(table: pa.Table, owners: NDArray[np.integer], parts: list[_Part])
 
 
 @contextmanager
-def _written_whole(folder: Path) -> Iterator[list[Path]]:
-    """Make the folder, and give a list for the files that are made.
-
-    These are removed where anything fails. What the disk said is said in words.
-    """
-    reason, made = None, list[Path]()
+def _writable(folder: Path) -> Iterator[None]:
+    """Make the folder, and say in words what the disk says."""
+    reason = None
     try:
         make_folder(folder.parent)
         make_private_folder(folder)
-        yield made
+        folder.chmod(0o700)
+        yield
     except OSError as error:
         reason = error_words(error)
-        _remove(made)
-    except BaseException:
-        _remove(made)
-        raise
     if reason is not None:
         raise InputError(f"{folder.name}: must be a folder that files can be written to: {reason}")
 
 
-def _remove(paths: list[Path]) -> None:
-    for path in paths:
-        path.unlink(missing_ok=True)
+@contextmanager
+def removed_unless_done(made: list[Path]) -> Iterator[None]:
+    """Remove the files that were made by then, unless all went well."""
+    try:
+        yield
+    except BaseException:
+        for path in made:
+            path.unlink(missing_ok=True)
+        raise

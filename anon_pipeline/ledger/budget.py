@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from anon_pipeline.catalog.releases import PARTITION_KINDS, group_of
 from anon_pipeline.ledger.chain import Event
+from anon_pipeline.policy.partition_names import can_be_listed
 from anon_pipeline.policy.sections import Budget
 
 
@@ -175,15 +176,17 @@ def sum_spent(
 
 
 def _of_the_records(entries: Sequence[Entry], partition: str | None) -> list[Entry]:
-    """Return the releases of the records of a partition: its own, and of each other group that is listed one.
+    """Return the releases of the records of a partition.
+
+    Its own, those without partitions, and of each other group of listed partitions one.
 
     A record is in one partition of each group, nobody knows in which: the one that has spent most counts.
     """
     own = None if partition is None else group_of(partition)
-    found = [entry for entry in entries if entry.partition == partition]
+    found = [entry for entry in entries if entry.partition in (partition, None)]
     groups: dict[str, dict[str, list[Entry]]] = {}
     for entry in entries:
-        if entry.partition is None or not is_listed(entry.partition_kind):
+        if entry.partition is None or not is_listed(entry.partition_kind, entry.partition):
             continue
         group = group_of(entry.partition)
         if group != own:
@@ -193,9 +196,15 @@ def _of_the_records(entries: Sequence[Entry], partition: str | None) -> list[Ent
     return found
 
 
-def is_listed(kind: str | None) -> bool:
-    """Tell whether the keys of a kind of partitions are listed by the policy."""
-    return kind is not None and kind in PARTITION_KINDS and PARTITION_KINDS[kind].listed
+def is_listed(kind: str | None, partition: str) -> bool:
+    """Tell whether a partition is one that its policy listed; one of an unknown kind is, unless it is a date.
+
+    Args:
+        kind: None where nobody knows it, as of releases that were adopted by another policy.
+    """
+    if kind is None:
+        return can_be_listed(partition)
+    return kind in PARTITION_KINDS and PARTITION_KINDS[kind].listed
 
 
 def _open_undrawn(entry: Entry) -> bool:

@@ -76,8 +76,8 @@ def refuse_another_kind(others: Iterable[Entry], asked: Asked, *, now: datetime)
         raise GateRefused(
             f"budget.per: record needs one kind of partition for the dataset {asked.dataset}, got "
             f"{asked.partition_kind} and, of releases that are out or open, {', '.join(sorted(set(found)))} "
-            f"({len(found)} in number): their records may be the same people. Keep to one kind, use "
-            f"per: dataset, or name other people by another dataset."
+            f"({len(found)} in number; none: without partitions): their records may be the same people. "
+            "Keep to one kind, use per: dataset, or name other people by another dataset."
         )
 
 

@@ -177,7 +177,7 @@ def refuse_beyond_budget(others: Iterable[Entry], asked: Asked, *, now: datetime
     Raises:
         GateRefused: beyond the budget.
     """
-    budget, wanted = asked.budget, Fraction(asked.epsilon)
+    budget, wanted, others = asked.budget, Fraction(asked.epsilon), list(others)
     if budget is None:
         return
     found = sum_spent(others, budget, dataset=asked.dataset, partition=asked.partition, now=now)
@@ -190,6 +190,13 @@ def refuse_beyond_budget(others: Iterable[Entry], asked: Asked, *, now: datetime
         f"{window}: spent {exact_text(found.epsilon)}, requested {exact_text(wanted)}, "
         f"remaining {exact_text(max(limit - found.epsilon, Fraction(0)))}."
     ]
+    own = [entry for entry in others if entry.partition == asked.partition]
+    alone = sum_spent(own, budget, dataset=asked.dataset, partition=asked.partition, now=now).epsilon
+    if budget.per == "record" and alone < found.epsilon:
+        lines.append(
+            f"{exact_text(found.epsilon - alone)} of this was spent by partitions of other groups or "
+            "divisions, which may hold the same records (anon-pipeline ledger list)."
+        )
     if found.open_releases:
         lines.append(
             f"{exact_text(found.open_epsilon)} of this is held by releases that are still open "

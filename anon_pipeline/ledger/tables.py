@@ -60,9 +60,9 @@ def paid_tables(events: Iterable[Event], asked: Asked) -> frozenset[tuple[str, s
 
 def _may_share_records(event: Event, asked: Asked) -> bool:
     """Tell whether a release may be of records that another one is of, where the budget is per record."""
-    if event.partition == asked.partition:
+    if event.partition in (asked.partition, None):
         return True
-    if event.partition is None or asked.partition is None or not is_listed(event.partition_kind):
+    if asked.partition is None or not is_listed(event.partition_kind, event.partition):
         return False
     return group_of(event.partition) != group_of(asked.partition)
 

@@ -253,6 +253,7 @@ class Schedule(Strict):
         if wrong or len({*value}) < len(value):
             raise ValueError(
                 "keys must differ and be plain names (letters, digits, - _ : .) that are no dates"
+                + (f", got {', '.join(map(repr, wrong[:3]))}" if wrong else "")
             )
         return value
 
@@ -260,7 +261,7 @@ class Schedule(Strict):
     def _fits(self) -> Schedule:
         listed = self.partitions is not None and PARTITION_KINDS[self.partitions].listed
         if listed != bool(self.keys):
-            raise ValueError("keys must be given with partitions: listed, and only with it")
+            raise ValueError("keys must be given with partitions: listed, at least one, and only with it")
         if self.cron is None and self.partitions is None:
             raise ValueError("cron or partitions must be given")
         return self

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.catalog.releases import group_of
 from anon_pipeline.policy.locations import plain_partition
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.sources.change_guard import files_in
@@ -30,6 +31,8 @@ def refuse_same_file(policy: Policy, *, folder: Path, partition: str | None) -> 
         return
     mine = folder / named.replace(_PARTITION, plain_partition(partition))
     for other, path in _others(str(folder / named), partition):
+        if not _may_be_released(policy, other, partition):
+            continue
         try:
             same = mine.samefile(path) or _equal(mine, Path(path))
         except (OSError, InputError):  # one that cannot be read cannot be released either
@@ -40,6 +43,16 @@ def refuse_same_file(policy: Policy, *, folder: Path, partition: str | None) -> 
                 f"{other}. Their budgets would be spent on the same people: give each its records, or use "
                 f"per: dataset."
             )
+
+
+def _may_be_released(policy: Policy, other: str, partition: str) -> bool:
+    """Tell whether a file is of a partition whose budget is counted for itself.
+
+    Where the policy lists the partitions, those are the others of the group: of other groups the ledger
+    counts what they have spent.
+    """
+    keys = () if policy.schedule is None else policy.schedule.keys
+    return not keys or (other in keys and group_of(other) == group_of(partition))
 
 
 def _equal(one: Path, other: Path) -> bool:

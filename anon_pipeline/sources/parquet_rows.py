@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from anon_pipeline.base.errors import withhold_text
+from anon_pipeline.base.errors import InputError, withhold_text
 from anon_pipeline.base.size_bounds import limit_error
 from anon_pipeline.policy.files import Limits
 from anon_pipeline.sources.change_guard import files_in
@@ -37,10 +37,9 @@ def read_rows(path: Path, limits: Limits) -> Iterator[pa.Table]:
     Raises:
         InputError: unreadable, files with other columns than the first, or a limit that is not kept.
     """
-    files = files_in(path) if path.is_dir() else {path.name: path}
+    files, schema = _files_in(path), read_schema_of(path, limits)
     rows = size = 0
     with withhold_text(f"{path.name}: must be readable Parquet", *UNREADABLE):
-        schema = _schema_of(path.name, files, limits)
         for name in sorted(files):
             keys = folder_keys(name) if path.is_dir() else []
             for batch, own in _batches(files[name], limits):
@@ -54,22 +53,31 @@ def read_rows(path: Path, limits: Limits) -> Iterator[pa.Table]:
                 yield table.select(schema.names).cast(schema)
 
 
-def _schema_of(name: str, files: dict[str, Path], limits: Limits) -> pa.Schema:
-    """Return the columns of all files, with the keys of their folders."""
-    schemas = [
-        pa.schema(
-            [*read_schema(file, limits)[0], *(pa.field(key, pa.string()) for key, _ in _keys(name, within))]
-        )
-        for within, file in sorted(files.items())
-    ]
-    refuse_unlike(name, schemas)
-    refuse_repeated(name, schemas[0].names)
-    return schemas[0].remove_metadata()
+def read_schema_of(path: Path, limits: Limits) -> pa.Schema:
+    """Return the columns of a Parquet file, or of all files in a folder with the keys of their folders.
+
+    Raises:
+        InputError: see `read_rows`; or no file.
+    """
+    with withhold_text(f"{path.name}: must be readable Parquet", *UNREADABLE):
+        schemas = [
+            pa.schema(
+                [
+                    *read_schema(file, limits)[0],
+                    *(pa.field(key, pa.string()) for key, _ in (folder_keys(name) if path.is_dir() else [])),
+                ]
+            )
+            for name, file in sorted(_files_in(path).items())
+        ]
+        if not schemas:
+            raise InputError(f"{path.name}: must have Parquet files, got an empty folder")
+        refuse_unlike(path.name, schemas)
+        refuse_repeated(path.name, schemas[0].names)
+        return schemas[0].remove_metadata()
 
 
-def _keys(name: str, within: str) -> list[tuple[str, str | None]]:
-    """Return the keys of the folders that a file lies in; none of a file that is read alone."""
-    return [] if within == name else folder_keys(within)
+def _files_in(path: Path) -> dict[str, Path]:
+    return files_in(path) if path.is_dir() else {path.name: path}
 
 
 def _batches(path: Path, limits: Limits) -> Iterator[tuple[pa.RecordBatch, int]]:

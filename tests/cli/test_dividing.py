@@ -34,7 +34,9 @@ def test_a_table_is_divided_and_each_partition_released(
     assert CANARY not in done.out + done.err
     assert "not protected: for the curator" in done.err
     said = dict(line.split(maxsplit=1) for line in done.out.splitlines())
-    assert re.fullmatch(r"age \d, city \d", said["levels"])
+    levels = [line.split(maxsplit=1)[1] for line in done.out.splitlines() if line.startswith("level ")]
+    assert re.fullmatch(r"age: .*(as it was|level \d of 3.*)", levels[0])
+    assert [line.partition(":")[0] for line in levels] == ["age", "city"]
     assert re.fullmatch(
         r"illness: t = 0\.\d+ in each partition; so the policy's t holds .*", said["closeness"]
     )
@@ -54,11 +56,13 @@ def test_a_table_is_divided_and_each_partition_released(
     run = made.call(*words[1:-2])  # in this process: other ones know nothing of what tests change
     assert run.code == 0, run.err
     assert "3 of 3 partitions published" in run.out
-    manifests = [json.loads(path.read_text()) for path in made.released if path.name == "manifest.json"]
+    released = made.path.glob("out_divided/*/*/manifest.json")
+    manifests = [json.loads(path.read_text()) for path in sorted(released)]
     assert [one["partition"] for one in manifests] == [f"{first[:-1]}{part}" for part in "123"]
     assert len({json.dumps(one["facts"]["k_anonymized"]["levels"]) for one in manifests}) == 1
     for part in "123":
-        verified = made.call("verify", f"out/{first[:-1]}{part}", "--policy", said["policy"])
+        place = f"out_divided/{first.partition('.')[0]}/{first[:-1]}{part}"
+        verified = made.call("verify", place, "--policy", said["policy"])
         assert verified.code == 0, verified.out + verified.err
 
 
@@ -69,10 +73,36 @@ def test_the_ledger_counts_each_record_once_for_each_division(
     for _ in range(2):
         done = made.call("divide", "policy.yaml", "--into", "2")
         assert made.call(*done.out.splitlines()[-1].split()[2:-2]).code == 0
+    done = made.call("divide", "policy.yaml", "--into", "2")  # it would be refused, so nothing is written
+    assert done.code == 1
+    assert "may spend ε = 4 per record: spent 4, requested 2, remaining 0" in done.err
+    assert "4 of this was spent by partitions of other groups or divisions" in done.err
+    assert len(list(made.path.glob("partitions/*/*.parquet"))) == 4
+
+
+def test_a_dataset_that_was_released_whole_is_not_divided(
+    folder: Callable[..., Folder], small_people: Callable[..., pd.DataFrame]
+) -> None:
+    made = project(folder, small_people, budget={"epsilon": 9})
+    assert made.call("run", "policy.yaml").code == 0
     done = made.call("divide", "policy.yaml", "--into", "2")
-    run = made.call(*done.out.splitlines()[-1].split()[2:-2])
-    assert run.code == 1
-    assert "may spend ε = 4 per record: spent 4, requested 2, remaining 0" in run.err
+    assert done.code == 1
+    assert "needs one kind of partition for the dataset small, got listed and" in done.err
+
+
+def test_only_missing_partitions_are_made(
+    folder: Callable[..., Folder], small_people: Callable[..., pd.DataFrame]
+) -> None:
+    made = project(folder, small_people)
+    words = made.call("divide", "policy.yaml", "--into", "3").out.splitlines()[-1].split()[2:-2]
+    first = words[-1].split("...")[0]
+    assert made.call(*words[:2], "--partition", first).code == 0
+    run = made.call(*words, "--missing")
+    assert "1 of 3 partitions have a release" in run.err
+    assert run.out.splitlines()[-1] == "2 of 2 partitions published"
+    run = made.call(*words, "--missing")
+    assert (run.code, run.out.splitlines()[-1]) == (0, "0 of 0 partitions published")
+    assert made.call("run", "policy.yaml", "--missing").code == 2
 
 
 def test_what_cannot_be_divided_is_a_mistake(folder: Callable[..., Folder]) -> None:
@@ -94,8 +124,10 @@ def test_files_elsewhere(folder: Callable[..., Folder], small_people: Callable[.
 
 def test_two_at_a_time(folder: Callable[..., Folder], small_people: Callable[..., pd.DataFrame]) -> None:
     made = project(folder, small_people)
+    assert made.call("run", "policy.yaml").code == 0
     done = made.call("divide", "policy.yaml", "--into", "2")
     run = made.call(*done.out.splitlines()[-1].split()[2:])
     assert run.code == 0, run.err
     assert run.out.splitlines()[-1] == "2 of 2 partitions published"
-    assert len([path for path in made.released if path.name == "manifest.json"]) == 2
+    assert len(list(made.path.glob("out_divided/*/*/manifest.json"))) == 2
+    assert made.call("verify", "out", "--policy", "policy.yaml").code == 0  # the whole is as it was

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -51,9 +55,9 @@ def test_refusals_stop_no_other(capsys: pytest.CaptureFixture[str], tmp_path: Pa
 
 
 def test_any_other_failure_begins_no_further_one(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    code, out, _ = made(capsys, tmp_path, ["wrong", "slow", "south", "west"], 2)
+    code, out, _ = made(capsys, tmp_path, ["slow", "wrong", "south", "west"], 2)
     assert code == 2
-    assert "partitions published" not in out
+    assert out.endswith("1 of 4 partitions published; failed: wrong; not begun: south, west\n")
     assert (tmp_path / "slow").exists()  # it had begun
     assert not (tmp_path / "west").exists()
 
@@ -82,3 +86,46 @@ def test_jobs_are_for_several_partitions_and_lines(
     done = folder(**schedule).call("run", "policy.yaml", *words)
     assert done.code == 2
     assert message in done.err
+
+
+SLEEPER = """
+import os, sys, time
+open(f"{sys.argv[1]}/{sys.argv[-1]}", "w").write(str(os.getpid()))
+time.sleep(60)
+"""
+PARENT = """
+import signal, sys
+from anon_pipeline.cli.interrupts import ended_by_interrupts
+from anon_pipeline.cli.parallel_runs import run_partitions
+signal.signal(signal.SIGINT, signal.default_int_handler)  # workers of tests may ignore it
+with ended_by_interrupts():
+    run_partitions([sys.executable, "-c", sys.argv[1], sys.argv[2]], ["a", "b", "c", "d"], jobs=2)
+"""
+
+
+def ends(pid: int) -> bool:
+    for _ in range(100):
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def test_an_interrupt_ends_the_runs_and_begins_no_other(tmp_path: Path) -> None:
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT, SLEEPER, str(tmp_path)],
+        stderr=subprocess.DEVNULL,
+    )
+    for _ in range(600):
+        begun = [path for path in (tmp_path / "a", tmp_path / "b") if path.exists() and path.read_text()]
+        if len(begun) == 2:
+            break
+        time.sleep(0.1)
+    pids = [int(path.read_text()) for path in begun]
+    parent.send_signal(signal.SIGINT)  # to it alone: a terminal tells the others as well
+    assert parent.wait(timeout=30) != 0
+    assert len(pids) == 2
+    assert all(ends(pid) for pid in pids)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]

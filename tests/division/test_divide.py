@@ -14,6 +14,7 @@ import yaml
 
 from anon_pipeline.base.errors import InputError, PolicyError
 from anon_pipeline.division import divide as module
+from anon_pipeline.division import plan
 from anon_pipeline.division.divide import Division, divide
 from anon_pipeline.division.record_counter import RecordCounter
 from anon_pipeline.policy import Policy, load_policy
@@ -123,10 +124,10 @@ def test_whatever_is_counted_together_the_division_is_the_same(
         folder = tmp_path / str(most)
         folder.mkdir()
         path, policy = project(folder, people())
-        monkeypatch.setattr(module, "RecordCounter", partial(RecordCounter, most=most))
+        monkeypatch.setattr(plan, "RecordCounter", partial(RecordCounter, most=most))
         made = divided(path, policy)
         found.append([(made.files / f"{key}.parquet").read_bytes() for key in made.keys])
-        assert made.keys == ("ab12cd34.1", "ab12cd34.2", "ab12cd34.3")
+        assert made.keys == ("dab12cd34.1", "dab12cd34.2", "dab12cd34.3")
     assert found[0] == found[1] == found[2]
 
 
@@ -158,7 +159,10 @@ def test_a_folder_of_files_with_keys(tmp_path: Path) -> None:
     [
         ({"source": {"path": "people.csv", "format": "csv"}}, "source: must be a path of Parquet"),
         ({"anonymize": {"recoder": "mondrian"}}, "anonymize.recoder: must choose levels for the whole table"),
-        ({"record_key": "person", "deidentify": {"key_env": "KEY"}}, "record_key: must be left out"),
+        (
+            {"record_key": "person", "deidentify": {"key_env": "KEY"}},
+            "record_key: such a table cannot be divided",
+        ),
         (
             {"source": {"path": "{partition}.parquet"}, "schedule": {"partitions": "listed", "keys": ["a"]}},
             "without {partition}",
@@ -198,8 +202,19 @@ def test_a_partition_beyond_the_suppression_limit_is_refused(tmp_path: Path) -> 
 
 def test_files_go_below_the_sources_alone(tmp_path: Path) -> None:
     path, policy = project(tmp_path, people())
-    with pytest.raises(PolicyError, match="--to must be a folder below"):
-        divided(path, policy, to=tmp_path.parent)
+    (tmp_path / "link").symlink_to(tmp_path.parent)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine.txt").touch()
+    for wrong, message in (
+        (tmp_path.parent, "be a folder below"),
+        (tmp_path / "here" / ".." / ".." / "there", "be a folder below"),
+        (tmp_path / "link" / "there", "be a folder below"),
+        (tmp_path, "be a folder below"),
+        (tmp_path / "full", "be a new or an empty folder"),
+        (tmp_path / "{partition}", "have no {"),
+    ):
+        with pytest.raises(InputError, match=rf"\(--to\) must {message}"):
+            divided(path, policy, to=wrong)
     found = divided(path, policy, to=tmp_path / "here")
     assert found.files == tmp_path / "here"
     assert load_policy(found.policy).source.place == "here/{partition}.parquet"
@@ -225,3 +240,56 @@ def test_a_mistake_in_the_data_ends_it_by_name(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="city: every value must be a leaf") as raised:
         divided(path, policy)
     assert CANARY not in str(raised.value)
+
+
+def test_partitions_are_not_written_into_the_source(tmp_path: Path) -> None:
+    path, policy = project(tmp_path, people(), source={"path": "people"})
+    (tmp_path / "people").mkdir()
+    (tmp_path / "people.parquet").rename(tmp_path / "people" / "part.parquet")
+    with pytest.raises(InputError, match="must not lie within the source"):
+        divided(path, policy, to=tmp_path / "people" / "parts")
+    assert len(divided(path, policy).keys) == 3
+
+
+def test_a_source_that_changes_leaves_no_partition(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, policy = project(tmp_path, people())
+    write = module.write_parts
+
+    def changing(*given: Any, **more: Any) -> None:
+        write(*given, **more)
+        (tmp_path / "people.parquet").touch()
+
+    monkeypatch.setattr(module, "write_parts", changing)
+    with pytest.raises(InputError, match="must not change while it is read"):
+        divided(path, policy)
+    assert not list(tmp_path.rglob("partitions/*/*.parquet"))
+    assert not list(tmp_path.glob("policy-*"))
+
+
+def test_types_are_those_of_the_whole_table(tmp_path: Path) -> None:
+    path, policy = project(tmp_path, people(), clean={"type": "auto"})
+    with pytest.raises(PolicyError, match="clean: must name the type of"):
+        divided(path, policy)
+
+
+def test_templates_are_filled_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SMALLEST", "4")
+    path, _ = project(tmp_path, people(), anonymize={"k": "{{ env.SMALLEST | int }}"})
+    path.write_text(path.read_text().replace("'{{ env.SMALLEST | int }}'", '"{{ env.SMALLEST | int }}"'))
+    policy = load_policy(path)
+    assert policy.anonymize.k == 4
+    assert load_policy(divided(path, policy).policy).anonymize.k == 4
+
+
+def test_columns_that_the_policy_does_not_know_are_refused_before_anything_is_read(tmp_path: Path) -> None:
+    path, policy = project(tmp_path, people().rename(columns={"note": CANARY}))
+    with pytest.raises(InputError, match="note") as raised:
+        divided(path, policy)
+    assert CANARY not in str(raised.value)
+
+
+def test_it_is_published_beside_the_whole_under_a_name_of_its_own(tmp_path: Path) -> None:
+    path, policy = project(tmp_path, people())
+    found = load_policy(divided(path, policy).policy)
+    assert (found.name, found.dataset) == ("small_divided", "small")
+    assert found.publish.to == f"out_divided/{found.schedule.keys[0].partition('.')[0]}"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from anon_pipeline.base.errors import PolicyError
-from anon_pipeline.division.divided_policy import divided_document, divided_text
+from anon_pipeline.base.errors import InputError, PolicyError
+from anon_pipeline.division.divided_policy import divided_document, write_policy
 from anon_pipeline.policy.load import parse_policy
 from tests.conftest import SMALL, merged
 
@@ -17,10 +18,17 @@ CHANGES: dict[str, Any] = {
     "source": {"path": "people.parquet", "format": "parquet", "limits": {"rows": 10}},
     "gate": {"t_closeness": {"income": 0.3, "illness": 0.4}},
     "schedule": {"cron": "0 3 * * 1"},
+    "publish": {"format": "csv"},
     "budget": {"epsilon": 5},
 }
+SECTIONS: dict[str, Any] = {
+    "name": "small_divided",
+    "dataset": "small",
+    "source": {"path": "parts/{partition}.parquet", "format": "parquet", "limits": {"rows": 10}},
+    "publish": {"to": "out_divided/ab"},
+}
 TERMS: dict[str, Any] = {
-    "path": "parts/{partition}.parquet",
+    "sections": SECTIONS,
     "levels": {"age": 1, "city": 0},
     "keys": ["ab.1", "ab.2"],
     "closeness": {"income": 0.25, "illness": 0.5},
@@ -48,6 +56,8 @@ def test_what_is_other_and_what_is_not() -> None:
         "format": "parquet",
         "limits": {"rows": 10},
     }
+    assert (attributes.pop("name"), attributes.pop("dataset")) == ("small_divided", "small")
+    assert attributes.pop("publish") == {"to": "out_divided/ab", "format": "csv"}
     anonymize = attributes.pop("anonymize")
     assert (anonymize["recoder"], anonymize["levels"]) == ("fixed", {"age": 1, "city": 0})
     assert "prefer" not in anonymize
@@ -60,12 +70,18 @@ def test_what_is_other_and_what_is_not() -> None:
 
 
 @pytest.mark.parametrize("closer", [True, False])
-def test_its_file_is_a_policy(closer: bool) -> None:
+def test_its_file_is_a_policy(tmp_path: Path, closer: bool) -> None:
     made = divided_document(document(budget=None), **TERMS)
-    text = divided_text(made, name="whole.yaml", closer=closer)
+    write_policy(tmp_path / "parts.yaml", made, name="whole.yaml", closer=closer)
+    text = (tmp_path / "parts.yaml").read_text()
     assert ("smaller t" in text) is closer
     assert yaml.safe_load(text) == made
     assert parse_policy(text).anonymize.levels == {"age": 1, "city": 0}
+
+
+def test_a_file_that_cannot_be_written_is_a_mistake(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"parts\.yaml: must be a file that can be written"):
+        write_policy(tmp_path / "nowhere" / "parts.yaml", {}, name="whole.yaml", closer=False)
 
 
 def test_what_would_be_no_policy_is_refused() -> None:

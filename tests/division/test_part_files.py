@@ -14,7 +14,7 @@ import pytest
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.division import part_files
-from anon_pipeline.division.part_files import write_parts
+from anon_pipeline.division.part_files import removed_unless_done, write_parts
 
 OWNERS = np.random.default_rng(5).integers(0, 3, 1_000).astype(np.int16)
 TABLE = pa.table({"a": list(range(1_000)), "b": [f"text {i % 7}" if i % 5 else None for i in range(1_000)]})
@@ -29,6 +29,12 @@ def paths(folder: Path) -> list[Path]:
     return [folder / f"{part}.parquet" for part in range(3)]
 
 
+def write(rows: Iterator[pa.Table], owners: np.ndarray, folder: Path) -> None:
+    made: list[Path] = []
+    with removed_unless_done(made):
+        write_parts(rows, owners, paths(folder), folder=folder, made=made)
+
+
 @pytest.mark.parametrize(("group", "waiting"), [(2**17, 2**21), (10, 2**21), (2**17, 40), (1, 1)])
 def test_every_record_is_in_its_partition(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, group: int, waiting: int
@@ -36,7 +42,7 @@ def test_every_record_is_in_its_partition(
     monkeypatch.setattr(part_files, "_ROW_GROUP", group)
     monkeypatch.setattr(part_files, "_WAITING", waiting)
     folder = tmp_path / "new" / "parts"
-    write_parts(pieces(TABLE), OWNERS, paths(folder), folder=folder)
+    write(pieces(TABLE), OWNERS, folder)
     for part, path in enumerate(paths(folder)):
         assert pq.read_table(path).equals(TABLE.take(np.flatnonzero(part == OWNERS)))
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -46,7 +52,7 @@ def test_every_record_is_in_its_partition(
 
 def test_a_partition_without_records_has_a_file(tmp_path: Path) -> None:
     owners = np.where(OWNERS == 1, 0, OWNERS)
-    write_parts(pieces(TABLE), owners, paths(tmp_path), folder=tmp_path)
+    write(pieces(TABLE), owners, tmp_path)
     assert pq.read_table(tmp_path / "1.parquet").num_rows == 0
 
 
@@ -54,7 +60,7 @@ def test_a_partition_without_records_has_a_file(tmp_path: Path) -> None:
 def test_a_source_that_became_another_one_leaves_nothing(tmp_path: Path, rows: int) -> None:
     owners = np.resize(OWNERS, rows)
     with pytest.raises(InputError, match="must not change while it is divided"):
-        write_parts(pieces(TABLE), owners, paths(tmp_path), folder=tmp_path)
+        write(pieces(TABLE), owners, tmp_path)
     assert not list(tmp_path.glob("*.parquet"))
 
 
@@ -64,7 +70,7 @@ def test_a_full_disk_leaves_nothing_and_says_so(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr(pq.ParquetWriter, "write_table", full)
     with pytest.raises(InputError, match="must be a folder that files can be written to") as raised:
-        write_parts(pieces(TABLE), OWNERS, paths(tmp_path), folder=tmp_path)
+        write(pieces(TABLE), OWNERS, tmp_path)
     assert "text 3" not in str(raised.value)
     assert not list(tmp_path.glob("*.parquet"))
 
@@ -75,12 +81,12 @@ def test_an_interrupted_division_leaves_nothing(tmp_path: Path) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        write_parts(interrupted(), OWNERS, paths(tmp_path), folder=tmp_path)
+        write(interrupted(), OWNERS, tmp_path)
     assert not list(tmp_path.glob("*.parquet"))
 
 
 def test_a_file_that_is_there_is_never_written_over(tmp_path: Path) -> None:
     (tmp_path / "2.parquet").write_text("mine")
     with pytest.raises(InputError, match="can be written to"):
-        write_parts(pieces(TABLE), OWNERS, paths(tmp_path), folder=tmp_path)
+        write(pieces(TABLE), OWNERS, tmp_path)
     assert (tmp_path / "2.parquet").read_text() == "mine"

@@ -177,3 +177,17 @@ def test_of_another_group_the_partition_that_has_spent_most_counts(book: Ledger,
     assert book.open(listed("fourth.01", 6))
     with pytest.raises(GateRefused, match="spent 5,"):  # the open one counts, and second.01 does not
         book.open(listed("second.02", 5, "0.75"))
+
+
+def test_listed_partitions_whose_kind_nobody_knows_count(book: Ledger, listed: Ask) -> None:
+    """Those of a division that was adopted by the policy of the whole table, for example."""
+    for number in (1, 2):
+        publish(book, replace(listed(f"first.{number}", 2, "2"), partition_kind=None))
+    with pytest.raises(GateRefused, match="spent 2, requested 1, remaining 0"):
+        book.open(listed("second.1", 2))
+    assert book.open(listed("second.1", 3))
+
+
+def test_dates_of_an_unknown_kind_are_no_listed_partitions(book: Ledger, asked: Ask) -> None:
+    publish(book, asked("2", 2, per="record", partition="2026-01-05"))
+    assert book.open(asked("2", 2, per="record", partition="2026-01-06"))

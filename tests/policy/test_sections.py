@@ -91,7 +91,11 @@ NAN, INF = float("nan"), float("inf")
         (Schedule, {"cron": "0 3 * * 1", "keys": ["north"]}, "keys must be given with partitions: listed"),
         (Schedule, {"partitions": "daily", "keys": ["north"]}, "keys must be given with partitions: listed"),
         (Schedule, {"partitions": "listed", "keys": ["a", "a"]}, "keys must differ"),
-        (Schedule, {"partitions": "listed", "keys": ["2026-01-05"]}, "that are no dates"),
+        (
+            Schedule,
+            {"partitions": "listed", "keys": ["a", "2026-01-05"]},
+            "that are no dates, got '2026-01-05'",
+        ),
         (Schedule, {"partitions": "listed", "keys": ["../a"]}, "be plain names"),
         (Schedule, {"cron": "@daily"}, "cron must have five fields, got '@daily'"),
         (Schedule, {"cron": "0 3 * * 1", "timezone": "Mars/Base"}, "timezone must be an IANA name"),

@@ -87,3 +87,20 @@ def test_files_of_their_own_are_read_whatever_else_is_there(
     (tmp_path / "2026-01-07" / "people-2026-01-07.csv").symlink_to("nowhere")
     for day in (ONE, TWO):
         assert len(read_source(policy, folder=tmp_path, partition=day)) == 240
+
+
+def test_of_listed_partitions_those_of_one_group_have_files_of_their_own(
+    tmp_path: Path, small_policy: Small, small_people: People
+) -> None:
+    """Of other groups the ledger counts what they have spent; a file that is no partition stays."""
+    policy = small_policy(
+        source={"path": "{partition}.csv"},
+        schedule={"partitions": "listed", "keys": ["a.north", "a.south", "b.north"]},
+        budget={"epsilon": 9, "per": "record"},
+    )
+    for name in ("a.north", "b.north", "old.north"):
+        small_people().to_csv(tmp_path / f"{name}.csv", index=False)
+    assert len(read_source(policy, folder=tmp_path, partition="a.north")) == 240
+    copied(tmp_path / "a.north.csv", tmp_path / "a.south.csv")
+    with pytest.raises(InputError, match=r"got one for a\.north and a\.south"):
+        read_source(policy, folder=tmp_path, partition="a.north")

@@ -70,13 +70,13 @@ def test_two_machines_release_partitions_at_once(
             out, err = run.communicate()
             assert run.returncode == 0, err
             assert "ε = 2" in out
-    manifests = [json.loads(one.read_text()) for one in sorted(shared.glob("out/*/manifest.json"))]
+    manifests = [json.loads(one.read_text()) for one in sorted(shared.glob("out_divided/*/*/manifest.json"))]
     assert [one["partition"] for one in manifests] == [*found.keys]
     listed = begin(machines[1], shared, postgres_url, "ledger", "list", "--json").communicate()[0]
     states = [one["state"] for one in json.loads(listed)["releases"]]
     assert states == ["published"] * 4
     # The same people again, as another division: beyond the budget on either machine.
-    again = divide(path, load_policy(path), places, parts=2)
+    again = divide(path, load_policy(path), places, parts=2)  # its own ledger knows nothing of the others
     refused = begin(machines[0], shared, postgres_url, "run", again.policy.name, "--partition", again.keys[0])
     assert "may spend ε = 2 per record: spent 2, requested 2" in refused.communicate()[1]
     assert refused.returncode == 1

@@ -19,7 +19,7 @@ from anon_pipeline.base.errors import AnonPipelineError, GateRefused, InputError
 from anon_pipeline.ledger import Asked, Ledger, exact_text, ledger_at, requested_by
 from anon_pipeline.ledger.draws import finished_draws, reopen
 from anon_pipeline.ledger.fence import hold_fence
-from anon_pipeline.ledger.kinds import refuse_unless_of_kind
+from anon_pipeline.ledger.kinds import refuse_another_kind, refuse_unless_of_kind
 from anon_pipeline.ledger.recovery import unknown_releases
 from anon_pipeline.ledger.requests import refuse_another, refuse_beyond_budget
 from anon_pipeline.ledger.same_people import published_epsilon
@@ -155,7 +155,9 @@ class Booking:
         self._refuse_unless_known(self.ledger)
         if fresh:
             with self.ledger.page() as page:
-                refuse_beyond_budget(page.others(""), self.asked, now=self.ledger.now())
+                others, now = list(page.others("")), self.ledger.now()
+                refuse_another_kind(others, self.asked, now=now)
+                refuse_beyond_budget(others, self.asked, now=now)
 
     def request_for(self, epsilon: Fraction) -> Asked:
         """Return what is entered for a release that spends this ε."""
