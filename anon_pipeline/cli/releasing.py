@@ -134,11 +134,20 @@ def _refuse_unfit_jobs(ctx: click.Context, options: Mapping[str, Any]) -> None:
 def _missing_of(policy: Policy, locations: Locations, keys: Sequence[str | None]) -> list[str | None]:
     """Return the partitions that have no release, and say how many have one."""
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
-    from anon_pipeline.publish.manifest.manifest import MANIFEST  # noqa: PLC0415
+    from anon_pipeline.publish.writer import read_manifest  # noqa: PLC0415
 
     if keys == [None]:
         raise InputError("--missing must be given with --partitions only")
-    left = [key for key in keys if not (locations.release(policy, key) / MANIFEST).exists()]
+
+    def is_there(folder: Path) -> bool:
+        """Tell whether there is a manifest that can be read, and each file that it names."""
+        try:
+            document = read_manifest(folder)
+        except InputError:
+            return False
+        return document is not None and all((folder / one["name"]).is_file() for one in document["files"])
+
+    left = [key for key in keys if not is_there(locations.release(policy, key))]
     click.echo(f"{len(keys) - len(left)} of {len(keys)} partitions have a release", err=True)
     return left
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import math
 from typing import Final
 
 import numpy as np
@@ -47,8 +48,18 @@ def _fill(
     sizes: NDArray[np.int64], target: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Fill partitions with classes up to a target; the partition of each, (m,), and its records, (parts,)."""
+    found, filled = _fill_large_first(sizes, target, fine=_FINE)
+    if not filled.all():
+        return _fill_large_first(sizes, target, fine=math.inf)  # one after the other, none stays empty
+    return found, filled
+
+
+def _fill_large_first(
+    sizes: NDArray[np.int64], target: NDArray[np.float64], *, fine: float
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Do as `_fill`; a class is placed by itself if it is more than one in ``fine`` of a partition."""
     parts, found = len(target), np.zeros(len(sizes), np.int64)
-    large = np.flatnonzero(sizes * _FINE > max(float(target.max()), 1.0))
+    large = np.flatnonzero(sizes * fine > max(float(target.max()), 1.0))
     order = large[np.argsort(-sizes[large], kind="stable")]
     room = [(-float(target[part]), part) for part in range(parts)]
     heapq.heapify(room)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ from anon_pipeline.sources.type_readers import infer
 RECORDS: Final = 1_000_000
 """Records of a partition, about, if nobody says how many partitions there shall be."""
 _MOST_PARTS: Final = 1_000
+_IGNORED: Final = ".gitignore"  # what a division that failed leaves in its folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +116,12 @@ def divide(
             rows = read_rows(places.source, policy.source.limits)
             files = [places.folder / f"{key}.parquet" for key in keys]
             write_parts(rows, plan.owners, files, folder=places.folder, made=written)
+        words = {
+            name: level_in_words(policy, name, level, hierarchies=locations.hierarchies)
+            for name, level in plan.levels.items()
+        }
+        written.append(places.policy)
         write_policy(places.policy, made, name=policy_file.name, closer=bool(plan.closeness))
-    words = {
-        name: level_in_words(policy, name, level, hierarchies=locations.hierarchies)
-        for name, level in plan.levels.items()
-    }
     return Division(keys, plan.levels, words, plan.closeness, plan.apart, places.folder, places.policy)
 
 
@@ -136,7 +139,7 @@ def _document_of(
     table; its dataset is the same.
     """
     name, division = f"{policy.name}_divided", keys[0].partition(".")[0]
-    base = policy.publish.to or f"releases/{policy.name}"
+    base = posixpath.normpath(policy.publish.to or f"releases/{policy.name}")
     source: dict[str, Any] = {"path": f"{places.inside}/{{partition}}.parquet", "format": "parquet"}
     limits = document["attributes"]["source"].get("limits")
     sections = {
@@ -165,7 +168,9 @@ def _places(
         problem = "be a folder below that of the sources"
     elif source.is_dir() and folder.is_relative_to(source.resolve()):
         problem = "not lie within the source, which is read as one table"
-    elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    elif folder.is_relative_to(locations.release(policy).resolve()):
+        problem = "not lie within a folder of releases"
+    elif folder.exists() and not (folder.is_dir() and {one.name for one in folder.iterdir()} <= {_IGNORED}):
         problem = "be a new or an empty folder"
     elif "{" in str(folder.relative_to(root)):
         problem = "have no { in its name"

@@ -28,11 +28,13 @@ class _Part:
     Args:
         path: of the file, which must not be there.
         schema: of the records.
+        made: gets the file as soon as it is there.
     """
 
-    def __init__(self, path: Path, schema: pa.Schema) -> None:
+    def __init__(self, path: Path, schema: pa.Schema, made: list[Path]) -> None:
         self._stack = ExitStack()
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        made.append(path)
         file = self._stack.enter_context(os.fdopen(handle, "wb"))
         self._writer = self._stack.enter_context(pq.ParquetWriter(file, schema))
         self._tables: list[pa.Table] = []
@@ -82,9 +84,7 @@ def write_parts(
             begin = 0
             for table in rows:
                 if not parts:
-                    for path in paths:
-                        parts.append(stack.enter_context(_Part(path, table.schema)))
-                        made.append(path)
+                    parts = [stack.enter_context(_Part(path, table.schema, made)) for path in paths]
                 own = owners[begin : begin + len(table)]
                 begin += len(table)
                 if len(own) < len(table):

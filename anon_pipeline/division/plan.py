@@ -18,7 +18,6 @@ from anon_pipeline.division.deciding_columns import Deciding
 from anon_pipeline.division.record_counter import RecordCounter, generalize_codes
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.recode import choose_elsewhere
-from anon_pipeline.recode.choice import Choice
 from anon_pipeline.recode.constraints import broken_classes
 from anon_pipeline.recode.contents import contents_of_tuples
 from anon_pipeline.recode.task import SensitiveLimit
@@ -93,7 +92,7 @@ def plan_division(policy: Policy, deciding: Deciding, parts: int, *, observe: Ob
         replace(limit, t=closeness.get(limit.column, limit.t)) if limit.t is not None else limit
         for limit in deciding.limits
     ]
-    _refuse_infeasible(policy, choice, classes, limits, values)
+    _refuse_infeasible(policy, classes, limits, values)
     return Plan(dict(zip(policy.generalized, levels, strict=True)), owners, closeness, apart)
 
 
@@ -155,12 +154,13 @@ def _refuse_without_values(deciding: Deciding, owners: NDArray[np.int16], parts:
 
 def _refuse_infeasible(
     policy: Policy,
-    choice: Choice,
     classes: _Assigned,
     limits: Sequence[SensitiveLimit],
     values: Sequence[NDArray[np.int64]],
 ) -> None:
     """Refuse partitions that cannot be released by the levels of the whole table.
+
+    Whole records count, also where only cells are suppressed: so does a recoder that is asked for levels.
 
     Args:
         limits: with the t of partitions; ``values``: (p, v) records of each partition with each value.
@@ -178,7 +178,7 @@ def _refuse_infeasible(
         broken = broken_classes(own, contents_of_tuples(table, np.arange(len(table.counts))))
         suppressed = int(table.counts[broken].sum()) + int(classes.gone[part])
         records = table.records + int(classes.gone[part])
-        over += suppressed > policy.suppressible(records) and not choice.cells
+        over += suppressed > policy.suppressible(records)
     if over:
         raise InputError(
             f"{over} of {len(classes.gone)} partitions would be beyond anonymize.suppression_limit, since "

@@ -102,6 +102,12 @@ def test_only_missing_partitions_are_made(
     assert run.out.splitlines()[-1] == "2 of 2 partitions published"
     run = made.call(*words, "--missing")
     assert (run.code, run.out.splitlines()[-1]) == (0, "0 of 0 partitions published")
+    one, two, _ = sorted(made.path.glob("out_divided/*/*/manifest.json"))
+    next(two.parent.glob("*.parquet")).unlink()
+    run = made.call(*words, "--missing")
+    assert "2 of 3 partitions have a release" in run.err
+    one.write_text("{")  # it is no release, and nobody writes over it
+    assert "Move it away to publish here" in made.call(*words, "--missing").err
     assert made.call("run", "policy.yaml", "--missing").code == 2
 
 

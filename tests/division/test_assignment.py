@@ -63,3 +63,11 @@ def test_which_partition_a_class_is_in_does_not_follow_its_place() -> None:
 def test_without_a_class_that_is_kept_everything_is_shared_out(parts: int) -> None:
     found, of_gone = assign_classes(np.array([2, 2, 2]), np.zeros(3, bool), parts, gone=10)
     assert (len(found), of_gone.sum()) == (3, 10)
+
+
+@settings(deadline=None, max_examples=200)
+@given(exponents=st.lists(st.floats(0, 6), min_size=2, max_size=12), parts=st.integers(2, 6))
+def test_no_partition_stays_empty_where_there_are_classes_enough(exponents: list[float], parts: int) -> None:
+    sizes = np.array([int(10**own) for own in exponents])
+    found, _ = assign_classes(sizes, np.ones(len(sizes), bool), parts)
+    assert len(set(found.tolist())) == min(parts, len(sizes))

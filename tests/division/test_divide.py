@@ -212,6 +212,7 @@ def test_files_go_below_the_sources_alone(tmp_path: Path) -> None:
         (tmp_path, "be a folder below"),
         (tmp_path / "full", "be a new or an empty folder"),
         (tmp_path / "{partition}", "have no {"),
+        (tmp_path / "out" / "parts", "not lie within a folder of releases"),
     ):
         with pytest.raises(InputError, match=rf"\(--to\) must {message}"):
             divided(path, policy, to=wrong)
@@ -264,6 +265,9 @@ def test_a_source_that_changes_leaves_no_partition(tmp_path: Path, monkeypatch: 
         divided(path, policy)
     assert not list(tmp_path.rglob("partitions/*/*.parquet"))
     assert not list(tmp_path.glob("policy-*"))
+    monkeypatch.setattr(module, "write_parts", write)
+    left = next((tmp_path / "partitions").iterdir())  # with nothing but its .gitignore
+    assert divided(path, policy, to=left).files == left
 
 
 def test_types_are_those_of_the_whole_table(tmp_path: Path) -> None:
@@ -293,3 +297,5 @@ def test_it_is_published_beside_the_whole_under_a_name_of_its_own(tmp_path: Path
     found = load_policy(divided(path, policy).policy)
     assert (found.name, found.dataset) == ("small_divided", "small")
     assert found.publish.to == f"out_divided/{found.schedule.keys[0].partition('.')[0]}"
+    path, policy = project(tmp_path, people(), publish={"to": "a/../out//"})
+    assert load_policy(divided(path, policy).policy).publish.to.startswith("out_divided/")
