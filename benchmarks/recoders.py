@@ -66,7 +66,7 @@ ROWS: Final = (
     *(
         Row(f"b_{name}", f"{_B}{name}, granularity")
         for name in (
-            *("ola", "incognito", "samarati", "datafly", "mingen"),
+            *("ola", "incognito", "samarati", "datafly", "mingen", "fixed"),
             *("mondrian", "mondrian_relaxed"),
         )
     ),

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from anon_pipeline.cli.options import locations_of, policy_argument, source_options
-from anon_pipeline.cli.shared import PRIVATE, Progress
+from anon_pipeline.cli.options import json_option, locations_of, policy_argument, source_options
+from anon_pipeline.cli.shared import PRIVATE, Progress, echo_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder for the partitions' files, below that of the sources. Default: partitions/<id> there.",
 )
+@json_option
 @source_options
 def divide(policy_file: Path, *, parts: int | None, to: Path | None, **options: Any) -> None:
     """Divide the table of POLICY into partitions that can be released one by one.
@@ -50,7 +51,11 @@ def divide(policy_file: Path, *, parts: int | None, to: Path | None, **options: 
     locations.confine(policy)
     with Progress() as progress:
         found = divided(policy_file, policy, locations, parts=parts, to=to, observe=progress)
-    _print(found, policy_file, options)
+    if options["as_json"]:
+        echo_json(_document(found, policy_file))
+    else:
+        _print(found, policy_file, options)
+    click.echo(PRIVATE, err=True)
 
 
 def _print(found: Division, policy_file: Path, options: Mapping[str, Any]) -> None:
@@ -71,7 +76,18 @@ def _print(found: Division, policy_file: Path, options: Mapping[str, Any]) -> No
     more += ["--allow-outside"] if options["allow_outside"] else []
     words = [str(policy), "--partitions", f"{first}...{last}", "--jobs", "2", *more]
     click.echo(f"Next: anon-pipeline run {shlex.join(words)}")
-    click.echo(PRIVATE, err=True)
+
+
+def _document(found: Division, policy_file: Path) -> dict[str, Any]:
+    """Return what was chosen and written, as JSON has it."""
+    return {
+        "levels": found.levels,
+        "closeness": found.closeness,
+        "apart": list(found.apart),
+        "partitions": list(found.keys),
+        "files": str(_relative_path(found.files)),
+        "policy": str(policy_file.with_name(found.policy.name)),
+    }
 
 
 def _relative_path(folder: Path) -> Path:

@@ -108,6 +108,24 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
         ]
     },
     "rehearse": RUN,
+    "divide": object_of(
+        {
+            "levels": {
+                "type": "object",
+                "additionalProperties": {"type": "integer"},
+                "description": "Of each generalize column, chosen for the whole table.",
+            },
+            "closeness": {
+                "type": "object",
+                "additionalProperties": {"type": "number"},
+                "description": "t of sensitive columns that is smaller within a partition.",
+            },
+            "apart": {**list_of(TEXT), "description": "Columns whose t holds within each partition only."},
+            "partitions": {**list_of(TEXT), "description": "Keys of the partitions."},
+            "files": {**TEXT, "description": "Folder of the partitions' files: personal data."},
+            "policy": {**TEXT, "description": "File of the policy of their releases."},
+        }
+    ),
     "ledger list": object_of(
         {
             "broken_at": {

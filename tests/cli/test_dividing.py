@@ -9,7 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
+from jsonschema import validate
 
+from anon_pipeline.cli.documents import schema_of
 from anon_pipeline.cli.examples import EXAMPLES
 from tests.cli.projects import Folder
 
@@ -137,3 +139,13 @@ def test_two_at_a_time(folder: Callable[..., Folder], small_people: Callable[...
     assert run.out.splitlines()[-1] == "2 of 2 partitions published"
     assert len(list(made.path.glob("out_divided/*/*/manifest.json"))) == 2
     assert made.call("verify", "out", "--policy", "policy.yaml").code == 0  # the whole is as it was
+
+
+def test_as_json(folder: Callable[..., Folder], small_people: Callable[..., pd.DataFrame]) -> None:
+    made = project(folder, small_people, gate={"t_closeness": {"illness": 0.9}})
+    document = json.loads(made.call("divide", "policy.yaml", "--into", "2", "--json").out)
+    validate(document, schema_of("divide"))
+    assert len(document["partitions"]) == 2
+    assert set(document["levels"]) == {"age", "city"}
+    assert len(list((made.path / document["files"]).glob("*.parquet"))) == 2
+    assert (made.path / document["policy"]).is_file()

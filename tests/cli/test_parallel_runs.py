@@ -97,7 +97,8 @@ PARENT = """
 import signal, sys
 from anon_pipeline.cli.interrupts import ended_by_interrupts
 from anon_pipeline.cli.parallel_runs import run_partitions
-signal.signal(signal.SIGINT, signal.default_int_handler)  # workers of tests may ignore it
+signal.signal(signal.SIGINT, signal.default_int_handler)  # workers of tests ignore both, and so would
+signal.signal(signal.SIGTERM, signal.SIG_DFL)  # the runs, too
 with ended_by_interrupts():
     run_partitions([sys.executable, "-c", sys.argv[1], sys.argv[2]], ["a", "b", "c", "d"], jobs=2)
 """

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from anon_pipeline.catalog.recoders import RECODERS
 from anon_pipeline.encode.codes import CLASS, RECORD
 from anon_pipeline.evidence.evidence import evidence_from
 from anon_pipeline.evidence.linkage import linkage_share
@@ -301,7 +302,8 @@ def test_a_mean_does_not_say_whom_it_stands_for(small_policy: Small, recoder: st
     with pytest.raises(Exception, match=f"needs a recoder that releases .* got {recoder}"):
         small_policy(gate={"attacks": attacks}, anonymize=changes)
     for fitting in COVERING:
-        small_policy(gate={"attacks": attacks}, anonymize={"recoder": fitting})
+        levels = {"age": 1, "city": 1} if "levels" in RECODERS[fitting].options else None
+        small_policy(gate={"attacks": attacks}, anonymize={"recoder": fitting, "levels": levels})
 
 
 def test_limits_on_noise_need_a_perturb_column() -> None:

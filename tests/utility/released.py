@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from anon_pipeline.catalog.recoders import RECODERS
 from anon_pipeline.evidence.evidence import Evidence, evidence_from
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.policy import Policy
@@ -83,6 +84,8 @@ def people(small_people: People) -> pd.DataFrame:
 
 def with_recoder(small_policy: Small, recoder: str, **anonymize: Any) -> Policy:
     changes = {"anonymize": {"recoder": recoder, "suppression_limit": 0.2, **anonymize}} | ALONE
+    if "levels" in RECODERS[recoder].options:
+        changes["anonymize"]["levels"] = {"age": 2, "city": 1, "born": 4, "grade": 1}
     if recoder == "tclose_first":
         changes |= {"gate": {"t_closeness": {"income": 0.4}}}
     if recoder == "univariate":

@@ -155,8 +155,8 @@ ELSEWHERE: Mapping[str, Number] = {
     "`run`, `check` with `--show-values` on a terminal; by how much a policy cannot be kept": Number(
         ("originals", "noise")
     ),
-    "`init`, `hierarchy`, `profile`, `tune`, `utility`, `rehearse`: all that they print and write, until its "
-    "author releases by a policy that was chosen so": Number(("originals", "noise")),
+    "`init`, `hierarchy`, `profile`, `tune`, `utility`, `rehearse`, `divide`: all that they print and write, "
+    "until its author releases by a policy that was chosen so": Number(("originals", "noise")),
     "Python: reports and facts in memory, observed values of Great Expectations": Number(
         ("originals", "noise", "population table", "history")
     ),

@@ -16,7 +16,7 @@ from anon_pipeline.stages.facts import fact_rules as must
 
 KNOWN = must.Known(Policy.model_construct(columns={}), 1)
 WORDS = [
-    *(("k_anonymized", "recoder", name) for name in RECODERS),
+    *(("k_anonymized", "recoder", name) for name in RECODERS if name != "fixed"),  # came later
     *(("perturbed", "mechanism", name) for name in MECHANISMS),
     ("k_anonymized", "loss", "entropy"),
     ("perturbed", "republish", "sticky"),
