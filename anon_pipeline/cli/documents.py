@@ -110,16 +110,8 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
     "rehearse": RUN,
     "divide": object_of(
         {
-            "levels": {
-                "type": "object",
-                "additionalProperties": {"type": "integer"},
-                "description": "Of each generalize column, chosen for the whole table.",
-            },
-            "closeness": {
-                "type": "object",
-                "additionalProperties": {"type": "number"},
-                "description": "t of sensitive columns that is smaller within a partition.",
-            },
+            "levels": {"type": "object", "description": "Of each generalize column, for the whole table."},
+            "closeness": {"type": "object", "description": "t of columns that is smaller in a partition."},
             "apart": {**list_of(TEXT), "description": "Columns whose t holds within each partition only."},
             "partitions": {**list_of(TEXT), "description": "Keys of the partitions."},
             "files": {**TEXT, "description": "Folder of the partitions' files: personal data."},
