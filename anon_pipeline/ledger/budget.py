@@ -182,7 +182,7 @@ def _of_the_records(entries: Sequence[Entry], partition: str | None) -> list[Ent
 
     A record is in one partition of each group, nobody knows in which: the one that has spent most counts.
     """
-    own = None if partition is None else group_of(partition)
+    own = group_of(partition) if partition is not None and can_be_listed(partition) else None
     found = [entry for entry in entries if entry.partition in (partition, None)]
     groups: dict[str, dict[str, list[Entry]]] = {}
     for entry in entries:

@@ -11,6 +11,7 @@ from anon_pipeline.ledger.budget import is_listed
 from anon_pipeline.ledger.chain import Event
 from anon_pipeline.ledger.page import Page, read_all
 from anon_pipeline.ledger.requests import Asked
+from anon_pipeline.policy.partition_names import can_be_listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,8 @@ def _may_share_records(event: Event, asked: Asked) -> bool:
         return True
     if asked.partition is None or not is_listed(event.partition_kind, event.partition):
         return False
-    return group_of(event.partition) != group_of(asked.partition)
+    alike = group_of(event.partition) == group_of(asked.partition)
+    return not (alike and can_be_listed(asked.partition))  # a period's key is in no group
 
 
 def refuse_another_table(tables: Tables, data_digest: str) -> None:

@@ -42,3 +42,11 @@ def test_partitions_have_people_of_their_own(
     publish(book, asked("1"), 3)
     publish(book, asked("8", dataset="others"), 4)
     assert published_epsilon(book, asked(partition=partition), but=None) == expected
+
+
+def test_a_period_is_in_no_group_of_listed_partitions(book: Ledger, asked: Ask) -> None:
+    """Keys without a dot are one group; a date has none either, and may be of the same people."""
+    publish(book, asked("3", partition="north"), 1)
+    publish(book, asked("1", partition="south"), 2)
+    assert published_epsilon(book, asked(partition="2026-01-05"), but=None) == 3
+    assert published_epsilon(book, asked(partition="south"), but=None) == 1
