@@ -206,7 +206,7 @@ _LIMITS: Final[dict[str, dict[str, Any]]] = {
 }
 _BEST: Final = dict(zip(SET_B, (0, 3, 0, 1, 2, 1, 1, 1), strict=True))  # what optimal finds by granularity
 _LATTICE: Final = ("ola", "incognito", "samarati", "datafly", "mingen")
-_OTHERS: Final = (*_LATTICE, "mondrian", "mondrian_relaxed")
+_OTHERS: Final = (*_LATTICE, "top_down", "annealing", "genetic", "mondrian", "mondrian_relaxed")
 
 CASES: Final[dict[str, Callable[[], Case]]] = {
     "set_a": partial(_adult, SET_A, recoder="optimal"),
@@ -234,7 +234,7 @@ CASES: Final[dict[str, Callable[[], Case]]] = {
     },
     "eight": partial(_eight, k=10, recoder="mondrian", loss="granularity"),
     "million_mondrian": partial(_generated, 1_000_000, 23_040, recoder="mondrian", loss="granularity"),
-    **{name: partial(_numbers, _FOUR, recoder=name) for name in ("mdav", "vmdav")},
+    **{name: partial(_numbers, _FOUR, recoder=name) for name in ("mdav", "vmdav", "k_member", "one_pass")},
     "numbers_mondrian": partial(_numbers, _FOUR, recoder="mondrian"),
     "univariate": partial(_numbers, ("fnlwgt",), recoder="univariate"),
     **{

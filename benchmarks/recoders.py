@@ -67,6 +67,7 @@ ROWS: Final = (
         Row(f"b_{name}", f"{_B}{name}, granularity")
         for name in (
             *("ola", "incognito", "samarati", "datafly", "mingen", "fixed"),
+            *("top_down", "annealing", "genetic"),
             *("mondrian", "mondrian_relaxed"),
         )
     ),
@@ -83,6 +84,7 @@ ROWS: Final = (
         Row(f"t_{name}", f"{_T}{name}, granularity")
         for name in (
             *("ola", "incognito", "samarati", "datafly", "mingen"),
+            *("top_down", "annealing", "genetic"),
             *("mondrian", "mondrian_relaxed"),
         )
     ),
@@ -90,6 +92,8 @@ ROWS: Final = (
     Row("million_mondrian", "1,000,000 × 8, k = 5, mondrian", 1.5, adult=False),
     Row("mdav", "Adult, 30,162 × 4 numbers, k = 5, mdav", 0.5),
     Row("vmdav", "the same, vmdav"),
+    Row("k_member", "the same, k_member"),
+    Row("one_pass", "the same, one_pass"),
     Row("numbers_mondrian", "the same, mondrian"),
     Row("univariate", "Adult, fnlwgt alone, k = 5, univariate"),
     Row("merge", "Adult, 3 numbers, k = 5, t = 0.15 on the hours, merge"),

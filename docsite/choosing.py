@@ -17,7 +17,12 @@ from docsite.staging import ROOT
 __all__ = ["PAGE", "TABLES", "with_tables"]
 
 PAGE: Final = ROOT / "docs" / "choosing.md"
-_KEPT: Final = {"levels": "search, suppression", "ranges": "cuts that keep them", "means": "suppression"}
+_KEPT: Final = {
+    "levels": "search, suppression",
+    "mixed levels": "search, suppression",
+    "ranges": "cuts that keep them",
+    "means": "suppression",
+}
 _PROMISES: Final = {"epsilon": "ε", "epsilon and delta": "(ε, δ)", "nothing": "**nothing**"}
 
 

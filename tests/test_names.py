@@ -46,7 +46,19 @@ IRREGULAR = {
     *("understood", "read", "split", "put", "cut"),
 }
 ENDING = re.compile(r"\w(ed|ing)$")
-OTHER_WORDS = {"feed", "need", "seed", "embed", "speed", "string", "thing", "booking", "heading", "spelling"}
+OTHER_WORDS = {
+    "annealing",
+    "feed",
+    "need",
+    "seed",
+    "embed",
+    "speed",
+    "string",
+    "thing",
+    "booking",
+    "heading",
+    "spelling",
+}
 """Nouns and verbs that only look like it."""
 OF_FRAMEWORKS = ("property", "validator", "serializer", "command", "setter")
 """Decorators of what is an attribute, a hook of pydantic or a command, and no function that others call."""

@@ -67,20 +67,21 @@ class Family:
 
     runs: place of the function that recodes records by one of them, from a `recode.task.Task` and its
         `recode.by_record.ByRecord` to a `recode.task.Recoding`. Empty: none of them needs records.
-    releases: ``levels`` of a hierarchy, one for a whole column; ``ranges`` of values, by class; ``means`` of
-        the values of a class, which do not say which values they stand for.
+    releases: ``levels`` of a hierarchy, one for a whole column; ``mixed levels``, the same for equal values;
+        ``ranges`` of values, by class; ``means`` of the values of a class, which do not say which values they
+        stand for.
     cells: whether single cells can be suppressed instead of whole records.
     chooses: place of the function that chooses from counts, from a task and a `recode.tuples.DistinctTuples`
         to a `recode.choice.Choice`. Empty: counts are not enough.
     together: whether it looks at the values of all limited columns together; it then gets a
         `recode.joint.Joint` in place of the tuples.
     elsewhere: place of the function that does so where the tuples do not fit into memory, from a task, who
-        counts, and ``most``, how many fit.
+        counts, and ``most``, how many fit. Empty: the tuples must fit.
     """
 
     name: str
     runs: str
-    releases: Literal["levels", "ranges", "means"]
+    releases: Literal["levels", "mixed levels", "ranges", "means"]
     cells: bool = False
     chooses: str = ""
     together: bool = False
@@ -126,6 +127,7 @@ FULL_DOMAIN = Family(
     chooses=f"{_PLACE}.fulldomain.best_node:full_domain",
     elsewhere=f"{_PLACE}.fulldomain.elsewhere:full_domain_elsewhere",
 )
+SUBTREE = Family("subtree", "", "mixed levels", chooses=f"{_PLACE}.subtree.best_fronts:subtree")
 MONDRIAN = Family(
     "mondrian",
     f"{_PLACE}.mondrian.mondrian:mondrian_by_record",

@@ -9,7 +9,15 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from anon_pipeline.base.errors import PluginError
-from anon_pipeline.catalog.entries import FULL_DOMAIN, MICROAGGREGATION, MONDRIAN, Family, Fit, Recoder
+from anon_pipeline.catalog.entries import (
+    FULL_DOMAIN,
+    MICROAGGREGATION,
+    MONDRIAN,
+    SUBTREE,
+    Family,
+    Fit,
+    Recoder,
+)
 from anon_pipeline.catalog.plugins import table_of
 
 _FULL, _MICRO = "anon_pipeline.recode.fulldomain", "anon_pipeline.recode.microaggregation"
@@ -38,6 +46,10 @@ def _full(
 ) -> Recoder:
     place = f"{_FULL}.{algorithm}"
     return Recoder(name, words, FULL_DOMAIN, place, prefers=prefers, needs_levels=True, options=options)
+
+
+def _fronts(name: str, algorithm: str, words: str) -> Recoder:
+    return Recoder(name, words, SUBTREE, f"anon_pipeline.recode.subtree.{algorithm}", needs_levels=True)
 
 
 def _cuts(name: str, algorithm: str, words: str, *, by_order: bool = False) -> Recoder:
@@ -74,6 +86,13 @@ _ALL = (
         "the levels that the policy names (levels), whatever they lose",
         options=frozenset({"levels"}),
     ),
+    _fronts(
+        "top_down",
+        "top_down:top_down",
+        "everything is hidden at first, then values are shown that gain most",
+    ),
+    _fronts("annealing", "annealing:anneal", "the better of top_down and optimal, improved by random steps"),
+    _fronts("genetic", "genetic:evolve", "random fronts, crossed and changed for many generations"),
     _cuts("mondrian", "mondrian_entries", "ranges by cutting the table in halves, suppressing nothing"),
     _cuts(
         "mondrian_relaxed",
@@ -87,6 +106,12 @@ _ALL = (
         "vmdav_clusters",
         "the same, with larger clusters where records are close (gamma)",
         options=frozenset({"gamma"}),
+    ),
+    _micro("k_member", "k_member_clusters", "means of clusters that grow by what widens their ranges least"),
+    _micro(
+        "one_pass",
+        "one_pass_clusters",
+        "means of n/k clusters that records join one by one, evened out to k records each",
     ),
     _micro(
         "univariate",

@@ -188,7 +188,10 @@ def choose_elsewhere(task: Task, counter: Counter | EntryCounter, *, most: int) 
     _require_fitting(task, labeled=True)
     distinct = [int(np.count_nonzero(own)) for own in counter.values()]
     _require_feasible(task.constraints, counter.records, distinct)
-    found: Choice = import_entry(_counting_family(task).elsewhere)(task, counter, most=most)
+    place = _counting_family(task).elsewhere
+    if not place:
+        raise ValueError(f"{task.recoder} must have its tuples in memory. Use choose.")
+    found: Choice = import_entry(place)(task, counter, most=most)
     return found
 
 

@@ -1,8 +1,9 @@
 """Which leaves of its hierarchy a released value covers, by the hierarchy and never by reading text.
 
-A value on a level covers the leaves below it. A range covers what lies between the least and the greatest
-original that released it; the range that these two make must be the text that was released. A
-microaggregated value covers the originals of its class, and says a number, or a node of its own.
+A value on a level covers the leaves below it, whatever levels others are on. A range covers what lies
+between the least and the greatest original that released it; the range that these two make must be the text
+that was released. A microaggregated value covers the originals of its class, and says a number, or a node of
+its own.
 """
 
 from __future__ import annotations
@@ -133,14 +134,22 @@ def _of_levels(column: Recoded) -> Generalized:
     raise _refuse(column, strangers)
 
 
+def _of_mixed_levels(column: Recoded) -> Generalized:
+    """Values on several levels: each the smallest node of its name that has its originals."""
+    return _of_nodes(column, ranges=False)
+
+
 def _of_values(column: Recoded) -> Generalized:
     """Values of a local recoding: each the smallest node of its name that has its originals, or a range."""
+    return _of_nodes(column, ranges=True)
+
+
+def _of_nodes(column: Recoded, *, ranges: bool) -> Generalized:
+    """Values that are nodes of the hierarchy, or ranges if these are released."""
     hierarchy = column.hierarchy
     codes, texts = _distinct(column, column.labels >= 0)
     low, high = _extremes(codes, column.own, len(texts))
-    axis = make_axis(hierarchy, column.own)
-    ranges = release_ranges(axis, axis.positions[low], axis.positions[high])
-    made = [_key(ranges.values[code]) for code in ranges.codes.tolist()]
+    made = _range_texts(column, low, high) if ranges else [None] * len(texts)
     nodes = [_nodes(hierarchy, level) for level in range(hierarchy.height)]
     found, strangers = [], 0
     for code, text in enumerate(texts):
@@ -151,6 +160,13 @@ def _of_values(column: Recoded) -> Generalized:
     if strangers:
         raise _refuse(column, strangers)
     return _assemble(column, codes, found)
+
+
+def _range_texts(column: Recoded, low: NDArray[np.int64], high: NDArray[np.int64]) -> list[object]:
+    """Return what the range from one leaf to another releases, for each of m ranges."""
+    axis = make_axis(column.hierarchy, column.own)
+    ranges = release_ranges(axis, axis.positions[low], axis.positions[high])
+    return [_key(ranges.values[code]) for code in ranges.codes.tolist()]
 
 
 def _smallest(
@@ -226,6 +242,7 @@ def _numbers(spec: HierarchySpec | None, texts: pd.Series) -> NDArray[np.float64
 _BY_FORM: Mapping[str, Callable[[Recoded], Generalized]] = {
     "means": _of_classes,
     "levels": _of_levels,
+    "mixed levels": _of_mixed_levels,
     "ranges": _of_values,
 }
 """How values of each form are read, by what families of recoders release."""

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from anon_pipeline.recode.constraints import rules_of
 from anon_pipeline.recode.microaggregation.clusters import assign, make_clusters
 from anon_pipeline.recode.microaggregation.geometry import center, measure
+from anon_pipeline.recode.microaggregation.k_member import Extents, k_member_rest, k_member_rounds
 from anon_pipeline.recode.microaggregation.kanon_first import kanon_first
 from anon_pipeline.recode.microaggregation.mdav import Growth, mdav_rounds, vmdav_rounds
 from anon_pipeline.recode.microaggregation.merge import merge
+from anon_pipeline.recode.microaggregation.one_pass import Middles, even_out, join_nearest
 from anon_pipeline.recode.microaggregation.space import Space, make_work
 from anon_pipeline.recode.microaggregation.tclose_first import tclose_first
 from anon_pipeline.recode.microaggregation.univariate import univariate
@@ -75,6 +77,59 @@ def vmdav_clusters(task: Task, space: Space) -> NDArray[np.int64]:
         vmdav_rounds(tree, work, growth, k, task.gamma, _rounds(space, int(state[0]), 3 * k))
         space.told(n - int(state[0]))
     return _assign_rest(space, labels)
+
+
+def _no_extents(space: Space, clusters: int) -> Extents:
+    """Make room for what so many clusters cover."""
+    numbers, categories = len(space.numbers), len(space.categories)
+    return Extents(
+        low=np.full((clusters, numbers), np.nan),
+        high=np.full((clusters, numbers), np.nan),
+        missing=np.zeros((clusters, numbers), np.bool_),
+        concepts=np.zeros((clusters, categories), np.int64),
+        sizes=np.zeros(clusters, np.int64),
+        row=np.zeros(int(space.taxonomies.leaves[-1])),
+    )
+
+
+def k_member_clusters(task: Task, space: Space) -> NDArray[np.int64]:
+    """Form clusters by k-member: they grow by what makes their ranges wider by least."""
+    k, n, tree = task.constraints.k, space.records, space.taxonomies
+    work, extents = make_work(space, k), _no_extents(space, n // k)
+    labels, state = np.full(n, -1, np.int64), np.array([n, 0], np.int64)
+    while state[0] >= k:
+        k_member_rounds(tree, work, extents, (labels, state), k, _rounds(space, int(state[0]), k))
+        space.told(n - int(state[0]))
+    k_member_rest(tree, work, extents, (labels, state))
+    return labels
+
+
+def one_pass_clusters(task: Task, space: Space) -> NDArray[np.int64]:
+    """Form n/k clusters by one-pass k-means, which begin with records at equal steps of the table's order.
+
+    Source:
+        Lin and Wei (2008), "An efficient clustering method for k-anonymization".
+    """
+    k, n, tree = task.constraints.k, space.records, space.taxonomies
+    m = n // k
+    labels = np.full(n, -1, np.int64)
+    labels[np.arange(m) * n // m] = np.arange(m)
+    clusters = make_clusters(space, labels)
+    nodes = space.categories + tree.nodes[:-1].reshape(-1, 1)
+    middles = Middles(
+        numbers=np.ascontiguousarray(clusters.numbers.T),
+        concepts=np.ascontiguousarray(clusters.concepts.T),
+        distances=np.empty(m),
+        points=np.ascontiguousarray(space.numbers.T),
+        nodes=np.ascontiguousarray(nodes.T),
+    )
+    some = _rounds(space, m, 1)
+    for begin in range(0, n, some):
+        end = min(n, begin + some)
+        join_nearest(tree, middles, space.categories, clusters, labels, (begin, end))
+        space.told(end)
+    even_out(tree, middles, clusters, labels, k)
+    return labels
 
 
 def univariate_clusters(task: Task, space: Space) -> NDArray[np.int64]:

@@ -62,7 +62,7 @@ class Work(NamedTuple):
 
 
 @kernel
-def _meeting_level(tree: Taxonomies, one: int, other: int) -> int:
+def meeting_level(tree: Taxonomies, one: int, other: int) -> int:
     """Level on which two nodes of a column meet."""
     while one != other:
         if tree.levels[one] <= tree.levels[other]:
@@ -108,7 +108,7 @@ def centroid_distance(
     for column in range(len(concepts[0])):
         first, second = concepts[0][column], concepts[1][column]
         levels = tree.levels[first], tree.levels[second]
-        distance += tree.squares[column, levels[0], levels[1], _meeting_level(tree, first, second)]
+        distance += tree.squares[column, levels[0], levels[1], meeting_level(tree, first, second)]
     return distance
 
 

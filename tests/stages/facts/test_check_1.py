@@ -15,8 +15,9 @@ from anon_pipeline.stages.facts import check_1, fields
 from anon_pipeline.stages.facts import fact_rules as must
 
 KNOWN = must.Known(Policy.model_construct(columns={}), 1)
+CAME_LATER = {"fixed", "top_down", "annealing", "genetic", "k_member", "one_pass"}
 WORDS = [
-    *(("k_anonymized", "recoder", name) for name in RECODERS if name != "fixed"),  # came later
+    *(("k_anonymized", "recoder", name) for name in RECODERS if name not in CAME_LATER),
     *(("perturbed", "mechanism", name) for name in MECHANISMS),
     ("k_anonymized", "loss", "entropy"),
     ("perturbed", "republish", "sticky"),

@@ -1,0 +1,76 @@
+"""From the fronts that a recoder of this family chose to a choice: the classes, and what they release."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_pipeline.catalog.entry_code import import_entry
+from anon_pipeline.catalog.recoders import recoder_of
+from anon_pipeline.hierarchy.hierarchy import Hierarchy
+from anon_pipeline.recode.choice import Choice, key_classes
+from anon_pipeline.recode.subtree.search import (
+    Search,
+    State,
+    classes_of,
+    fronts_of,
+    look_at,
+    no_front_error,
+    prepare_search,
+)
+from anon_pipeline.recode.subtree.trees import Tree
+from anon_pipeline.recode.task import Task
+from anon_pipeline.recode.tuples import DistinctTuples
+
+
+def subtree(task: Task, table: DistinctTuples) -> Choice:
+    """Search fronts by the task's recoder, and choose those that it found.
+
+    Raises:
+        InfeasibleError: the recoder found none that keep the constraints.
+        InputError: a loss cannot be counted for so many records.
+    """
+    search = prepare_search(task, table)
+    find: Callable[[Search], State] = import_entry(recoder_of(task.recoder).algorithm)
+    return choose_fronts(search, find(search))
+
+
+def choose_fronts(search: Search, state: State) -> Choice:
+    """Choose the fronts of a state: generalize all, suppress the classes that break a constraint.
+
+    Raises:
+        InfeasibleError: these are more records than may be suppressed.
+    """
+    outcome = look_at(search, state)
+    if outcome.excess:
+        raise no_front_error(search)
+    found = classes_of(search, state)
+    lookups, values = [], []
+    columns = zip(search.task.hierarchies, search.trees, fronts_of(search, state), strict=True)
+    for hierarchy, tree, (front, _) in columns:
+        own, lookup = np.unique(front, return_inverse=True)
+        lookups.append(lookup.reshape(-1).astype(np.int64))
+        values.append(_released_values(hierarchy, tree, own))
+    tuples = search.table.tuples[found.first[~found.broken]]
+    codes = np.stack([lookup[tuples[:, column]] for column, lookup in enumerate(lookups)], axis=1)
+    kept = np.where(found.broken, -1, np.cumsum(~found.broken) - 1)
+    return Choice(
+        finder=key_classes(lookups, codes, np.arange(len(codes))),
+        codes=codes,
+        sizes=found.contents.sizes[~found.broken],
+        values=tuple(values),
+        labels=kept[found.labels],
+        levels=None,
+        loss=float(search.units.loss(outcome.score)),
+        suppressed=outcome.suppressed,
+    )
+
+
+def _released_values(hierarchy: Hierarchy, tree: Tree, front: NDArray[np.int64]) -> NDArray[np.object_]:
+    """Return the released value of each place in a front."""
+    found = np.empty(len(front), np.object_)
+    for place, value in enumerate(front.tolist()):
+        found[place] = hierarchy.values[tree.levels[value]][tree.codes[value]]
+    return found

@@ -1,0 +1,144 @@
+"""A hierarchy as a tree, in which each value is kept or replaced by the values below it.
+
+A *front* is what is released of a column: values of the tree such that each leaf is below exactly one of
+them. A full-domain recoding is the front of one level; a front may take some values from a lower level.
+
+Decision: docs/adr/0087-fronts-of-hierarchies.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_pipeline.base.compilation import kernel
+from anon_pipeline.hierarchy.hierarchy import Hierarchy
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tree:
+    """The v values of a hierarchy that cover different leaves, the top first, each before those below it.
+
+    Of values that cover the same leaves the lowest is taken, which loses least.
+
+    levels: (v,) of each value. codes: (v,) on its level.
+    first, last: (v,) the leaves below it: from the first one to before the last one.
+    parents: (v,) the least value above it; −1 for the top.
+    inner: (w,) values that have others below them, all of which may be released: those that can be opened.
+    """
+
+    levels: NDArray[np.int64] = field(repr=False)
+    codes: NDArray[np.int64] = field(repr=False)
+    first: NDArray[np.int64] = field(repr=False)
+    last: NDArray[np.int64] = field(repr=False)
+    parents: NDArray[np.int64] = field(repr=False)
+    inner: NDArray[np.int64] = field(repr=False)
+
+    @property
+    def values(self) -> int:
+        """Number of values (v)."""
+        return len(self.levels)
+
+
+def _key(value: object) -> object:
+    """Return what tells a released value from others: its text; a missing value is none."""
+    return None if value is None else str(value)
+
+
+def make_tree(hierarchy: Hierarchy) -> Tree:
+    """Make the tree of a hierarchy with at least one leaf."""
+    spans: dict[tuple[int, int], tuple[int, int]] = {}
+    for level, lookup in enumerate(hierarchy.lookups):
+        starts = np.flatnonzero(np.diff(lookup, prepend=-1))
+        ends = np.append(starts[1:], len(lookup))
+        for code, span in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
+            spans.setdefault(span, (level, code))
+    ordered = sorted(spans, key=lambda span: (span[0], -span[1]))
+    above: list[int] = []
+    parents = []
+    for place, (start, _) in enumerate(ordered):
+        while above and ordered[above[-1]][1] <= start:
+            above.pop()
+        parents.append(above[-1] if above else -1)
+        above.append(place)
+    names = [_key(hierarchy.values[level][code]) for level, code in (spans[span] for span in ordered)]
+    usable = _usable(names, ordered)
+    inner = sorted({parent for parent in parents if parent >= 0})
+    shut = {parent for place, parent in enumerate(parents) if not usable[place]}
+    levels, codes = np.array([spans[span] for span in ordered], np.int64).reshape(-1, 2).T
+    first, last = np.array(ordered, np.int64).reshape(-1, 2).T
+    return Tree(
+        levels=levels,
+        codes=codes,
+        first=first,
+        last=last,
+        parents=np.array(parents, np.int64),
+        inner=np.array([value for value in inner if value not in shut], np.int64),
+    )
+
+
+def _usable(names: list[object], spans: list[tuple[int, int]]) -> list[bool]:
+    """Tell which values may be released: those whose name stands for no leaf beyond their own.
+
+    A table of levels may give one name to several values, such as "other". A reader of a full-domain
+    recoding knows the level; a reader of a front does not.
+    """
+    widest: dict[object, tuple[int, int]] = {}
+    for name, (start, end) in zip(names, spans, strict=True):
+        least, most = widest.get(name, (start, end))
+        widest[name] = (min(least, start), max(most, end))
+    return [widest[name] == span for name, span in zip(names, spans, strict=True)]
+
+
+@kernel
+def write_front(
+    inner: NDArray[np.int64],
+    parents: NDArray[np.int64],
+    spans: tuple[NDArray[np.int64], NDArray[np.int64]],
+    opened: NDArray[np.bool_],
+    front: NDArray[np.int64],
+    reached: NDArray[np.bool_],
+) -> None:
+    """Find the value that is released for each leaf.
+
+    Args:
+        inner, parents: of `Tree`. spans: (v,) first leaf, (v,) last leaf.
+        opened: (w,) whether each inner value is replaced by those below it.
+        front: (D,) out: value of each leaf.
+        reached: (v,) out: whether a value is in the front, or above it.
+    """
+    first, last = spans
+    wide = np.zeros(len(parents), np.bool_)
+    for place in range(len(inner)):
+        wide[inner[place]] = opened[place]
+    for value in range(len(parents)):
+        above = parents[value]
+        reached[value] = above < 0 or (reached[above] and wide[above])
+        if reached[value] and not wide[value]:
+            front[first[value] : last[value]] = value
+
+
+def front_of(tree: Tree, opened: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return what is released where some values are opened.
+
+    Args:
+        opened: (w,) whether each inner value is replaced by those below it; one below a value that is not
+            opened does not matter.
+    Returns:
+        Value of each leaf, (D,), which never falls; whether each inner value is in the front or above it,
+        (w,): whether opening or closing it changes the front.
+    """
+    front, reached = np.empty(int(tree.last[0]), np.int64), np.empty(tree.values, np.bool_)
+    write_front(tree.inner, tree.parents, (tree.first, tree.last), opened, front, reached)
+    return front, reached[tree.inner]
+
+
+def opened_to(tree: Tree, level: int) -> NDArray[np.bool_]:
+    """Return which inner values are opened where one level of the hierarchy is released, (w,).
+
+    Where the front of the level holds a value that may not be released, it is a value above it.
+    """
+    opened: NDArray[np.bool_] = tree.levels[tree.inner] > level
+    return opened
