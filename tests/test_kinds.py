@@ -106,6 +106,9 @@ EXCEPTED: dict[str, dict[str, str]] = {
         "tuning/advise.py": "k",
         "tuning/apply.py": "k, suppress",
         "tuning/grid.py": "k, suppress",
+        "cli/comparing_variants.py": "granularity, k",
+        "cli/document_parts.py": "granularity",
+        "tuning/comparison_rows.py": "granularity, k",
         "tuning/variants.py": "k, suppress",
     },
     "versions that are out, whose rules do not change": {

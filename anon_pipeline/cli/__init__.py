@@ -15,6 +15,7 @@ import click
 from anon_pipeline.cli.bundling import bundle
 from anon_pipeline.cli.checking_policies import check_policy
 from anon_pipeline.cli.comparing import diff
+from anon_pipeline.cli.comparing_variants import compare
 from anon_pipeline.cli.core_dumps import keep_out_of_dumps
 from anon_pipeline.cli.delivering import deliver
 from anon_pipeline.cli.dividing import divide
@@ -101,6 +102,7 @@ for command in (
     review,
     diff,
     tune,
+    compare,
     utility,
     verify,
     report,

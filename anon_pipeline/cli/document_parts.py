@@ -76,6 +76,18 @@ POINT = object_of(
     }
 )
 
+OUTCOME = object_of(
+    {
+        "passes": {**BIT, "description": "Whether the gate would pass it as a first release."},
+        "refused": {**list_of(TEXT), "description": "Limits that it does not keep."},
+        "warned": list_of(TEXT),
+        "released": {**NUMBER, "description": "Share of the input."},
+        "classes": COUNT,
+        "smallest_class": COUNT,
+        **dict.fromkeys(("linking", "loss", "granularity", "noise", "correlations"), NUMBER),
+        **dict.fromkeys(("propensity", "queries", "classifier", "seconds"), NUMBER),
+    }
+)
 PROFILED = object_of(
     {
         "name": TEXT,

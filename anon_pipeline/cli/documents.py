@@ -15,6 +15,7 @@ from anon_pipeline.cli.document_parts import (
     COUNTS,
     EFFECT,
     NUMBER,
+    OUTCOME,
     POINT,
     PROFILED,
     RUN,
@@ -175,6 +176,21 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
             "said": {**list_of(TEXT), "description": "What was found, in sentences."},
             "written": {**list_of(TEXT), "description": "Paths of --csv and --map."},
             "applied": {**BIT, "description": "Whether --apply has changed the policy."},
+        }
+    ),
+    "compare": object_of(
+        {
+            "release": TEXT,
+            "variants": rows_of(
+                {
+                    "variant": {**TEXT, "description": "What it has instead of the policy's values."},
+                    "problem": {**WORDS, "description": "Why there is no release; null if there is one."},
+                    "k": {"type": ["integer", "null"]},
+                    "epsilon": {"type": ["number", "null"]},
+                    "outcome": {"anyOf": [OUTCOME, {"type": "null"}]},
+                }
+            ),
+            "written": {**list_of(TEXT), "description": "Paths of --csv and --map."},
         }
     ),
     "warmup": object_of({"compiled": {**COUNT, "description": "Kernels; 0: all were on disk."}}),

@@ -24,12 +24,15 @@ from anon_pipeline.utility.cells import (
     relative_distance,
 )
 from anon_pipeline.utility.comparison import Comparison
+from anon_pipeline.utility.components import component_shift
+from anon_pipeline.utility.inference import compare_inference
 from anon_pipeline.utility.losses import information_loss
 from anon_pipeline.utility.models import classifier_accuracy, propensity_score
 from anon_pipeline.utility.moments import compare_moments
 from anon_pipeline.utility.noise_errors import noise_errors
+from anon_pipeline.utility.probabilistic import probabilistic_loss
 from anon_pipeline.utility.queries import draw_queries, query_errors
-from anon_pipeline.utility.records import Generalized
+from anon_pipeline.utility.records import Generalized, all_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +120,40 @@ GROUPS: Mapping[str, tuple[Measure, ...]] = {
                 Number("correlations", "change of correlations", "0 to 2"),
                 Number("columns", "columns of numbers compared in these", "columns", ""),
                 Number("pairs", "pairs of columns compared in these", "pairs", ""),
+            ),
+        ),
+        Measure(
+            "components",
+            lambda c: component_shift(*all_lines(c.table)),
+            (
+                Number("explained", "change of what each principal component explains", "share"),
+                Number("communalities", "change of communalities with the first one", "share"),
+                Number("columns", "columns of numbers compared in these", "columns", ""),
+            ),
+        ),
+        Measure(
+            "inference",
+            lambda c: compare_inference(*all_lines(c.table)),
+            (
+                Number("means", "overlap of confidence intervals of means", "share", "more"),
+                Number("coefficients", "overlap of those of regression coefficients", "share", "more"),
+                Number("shift", "shift of regression coefficients", "deviations"),
+                Number("columns", "columns of numbers whose means are compared", "columns", ""),
+                Number(
+                    "regressions", "regressions compared, of each column on all others", "regressions", ""
+                ),
+            ),
+        ),
+        Measure(
+            "probabilistic_loss",
+            lambda c: probabilistic_loss(*all_lines(c.table)),
+            (
+                Number("means", "probability that a sample's mean is nearer than the release's", "share"),
+                Number("variances", "the same for variances", "share"),
+                Number("covariances", "the same for covariances", "share"),
+                Number("correlations", "the same for correlations", "share"),
+                Number("quantiles", "the same for quantiles", "share"),
+                Number("overall", "probabilistic information loss: the mean of these", "share"),
             ),
         ),
         _one(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.utility.records import Table, line_numbers
+from anon_pipeline.utility.records import Table, all_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +104,4 @@ def discrepancy(before: NDArray[np.float64], after: NDArray[np.float64]) -> Disc
 
 def compare_moments(table: Table) -> Discrepancy:
     """Compare the moments of all columns of numbers and ranks, see `discrepancy`."""
-    lines = [c for c in table.generalized.values() if c.hierarchy.places is not None]
-    pairs = [line_numbers(column) for column in lines]
-    pairs += [(c.own, c.released[table.kept]) for c in (*table.perturbed.values(), *table.numbers.values())]
-    before = np.stack([np.empty(len(table.kept)), *(pair[0] for pair in pairs)], axis=1)[:, 1:]
-    after = np.stack([np.empty(int(table.kept.sum())), *(pair[1] for pair in pairs)], axis=1)[:, 1:]
-    return discrepancy(before, after)
+    return discrepancy(*all_lines(table))

@@ -154,3 +154,13 @@ class Table:
             numeric(self.numbers),
             {name: own[rows] for name, own in self.categories.items()},
         )
+
+
+def all_lines(table: Table) -> Pair:
+    """Return all p columns of numbers and ranks, (n, p) before and (r, p) after; NaN for missing."""
+    lines = [c for c in table.generalized.values() if c.hierarchy.places is not None]
+    pairs = [line_numbers(column) for column in lines]
+    pairs += [(c.own, c.released[table.kept]) for c in (*table.perturbed.values(), *table.numbers.values())]
+    before = np.stack([np.empty(len(table.kept)), *(pair[0] for pair in pairs)], axis=1)[:, 1:]
+    after = np.stack([np.empty(int(table.kept.sum())), *(pair[1] for pair in pairs)], axis=1)[:, 1:]
+    return before, after

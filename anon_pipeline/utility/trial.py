@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from pathlib import Path
+
 from anon_pipeline.base.errors import private_stage
 from anon_pipeline.base.observer import Observer, Step, ignore
 from anon_pipeline.base.packed_tables import Table, unpack_table
-from anon_pipeline.evidence.evidence import evidence_from
+from anon_pipeline.evidence.evidence import Evidence, evidence_from
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
@@ -14,30 +17,75 @@ from anon_pipeline.stages.deidentify import hashing_key
 from anon_pipeline.stages.history.memory import Memory
 from anon_pipeline.stages.persons import memory_key
 from anon_pipeline.stages.pipeline import run
-from anon_pipeline.stages.private import Means, Staged
+from anon_pipeline.stages.private import Chain, Means, Staged
 from anon_pipeline.utility.results import Utility, utility
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trial:
+    """A release in memory, and the tables behind it.
+
+    policy: that it was made by.
+    chain: the tables of its stages.
+    before: the table before recoding, without the records beyond ``rows_per_person``.
+    memory: what was published before; None without ``record_key``.
+    hierarchies: folder of the hierarchy tables.
+    """
+
+    policy: Policy
+    chain: Chain = field(repr=False)
+    before: Table = field(repr=False)
+    memory: Memory | None
+    hierarchies: Path
+
+    def evidence(self) -> Evidence:
+        """Return what can be measured of it."""
+        released, originals = self.chain.suppressed.frame, self.chain.k_anonymized.frame
+        return evidence_from(released, self.policy, originals=originals, hierarchies=self.hierarchies)
+
+
+def make_trial(policy: Policy, frame: Table, means: Means) -> Trial:
+    """Make a release of a table in memory; the gate is not asked.
+
+    Args:
+        policy: what the release would be.
+        frame: (n, columns) personal data.
+        means: hierarchies, key, entropy, who observes.
+    Raises:
+        InputError, InfeasibleError: see the stages.
+    """
+    before: list[Staged] = []  # recoding: all stages from there on keep the order of its rows
+    chain = run(policy, frame, means, without_identifiers=before.append)
+    return Trial(policy, chain, before[0].frame, means.memory, means.hierarchies)
 
 
 def measure_trial_of(policy: Policy, frame: Table, means: Means, *, target: str | None = None) -> Utility:
     """Make a release of a table in memory and measure what an analyst would lose by it.
 
     Args:
-        policy: what the release would be; the gate is not asked.
-        frame: (n, columns) personal data. What is measured against is what is recoded: without the records
-            beyond ``rows_per_person``.
-        means: hierarchies, key, entropy, who observes.
+        policy, frame, means: see `make_trial`.
         target: column to classify by, see `utility.results.utility`.
     Raises:
         InputError, InfeasibleError: see the stages.
     """
-    before: list[Staged] = []  # recoding: all stages from there on keep the order of its rows
-    chain = run(policy, frame, means, without_identifiers=before.append)
+    made = make_trial(policy, frame, means)
     means.observe(Step("utility"))
     with private_stage("utility"):
-        evidence = evidence_from(
-            chain.suppressed.frame, policy, originals=chain.k_anonymized.frame, hierarchies=means.hierarchies
-        )
-        return utility(evidence, policy, unpack_table(before[0].frame), target=target)
+        return utility(made.evidence(), policy, unpack_table(made.before), target=target)
+
+
+def trial_means(policy: Policy, locations: Locations, *, observe: Observer = ignore) -> Means:
+    """Return what the stages need for a release that is made as if none had been published before.
+
+    Raises:
+        InputError: the key cannot be read.
+    """
+    with private_stage("key"):
+        key = hashing_key(policy, folder=locations.sources)
+    memory = None
+    if policy.record_key is not None:
+        memory = Memory.empty().rehash(memory_key(policy, key))
+    return Means(locations.hierarchies, key, system_entropy(), memory=memory, observe=observe)
 
 
 def measure_trial(
@@ -57,13 +105,8 @@ def measure_trial(
         InputError, InfeasibleError: see the stages.
     """
     locations.confine(policy, partition)
-    with private_stage("key"):
-        key = hashing_key(policy, folder=locations.sources)
+    means = trial_means(policy, locations, observe=observe)
     observe(Step("source"))
     with private_stage("source"):
         frame = read_source(policy, folder=locations.sources, partition=partition)
-    memory = None
-    if policy.record_key is not None:
-        memory = Memory.empty().rehash(memory_key(policy, key))
-    means = Means(locations.hierarchies, key, system_entropy(), memory=memory, observe=observe)
     return measure_trial_of(policy, frame, means, target=target)

@@ -1,0 +1,138 @@
+"""The command that compares a policy with variants of it on the same table: `compare`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from anon_pipeline.cli.options import (
+    NEW_FILE,
+    check_partition,
+    json_option,
+    locations_of,
+    partition_option,
+    policy_argument,
+    source_options,
+)
+from anon_pipeline.cli.shared import PRIVATE, Progress, echo_json, print_table, write_file
+
+if TYPE_CHECKING:
+    from anon_pipeline.policy import Policy
+    from anon_pipeline.tuning.outcomes import Measured
+
+_INFEASIBLE = 3
+_SHOWN = (
+    *("variant", "k", "epsilon", "released", "classes", "linking", "loss", "granularity", "noise"),
+    *("correlations", "propensity", "queries", "classifier", "gate"),
+)
+_TEXTS = {"variant", "gate"}
+
+
+@click.command()
+@policy_argument
+@click.option(
+    "--with",
+    "settings",
+    multiple=True,
+    required=True,
+    metavar="KEY=VALUE[,...]",
+    help="A variant: what it has instead of the policy's values. KEY: k, recoder, loss, epsilon, mechanism, "
+    "confidence, or a path such as gate.suppression. recoder=all: each recoder. Repeatable.",
+)
+@click.option(
+    "--equal-risk",
+    is_flag=True,
+    help="Give each variant the k and ε with the least loss by which no more records are linked than by "
+    "POLICY.",
+)
+@click.option("--csv", "csv_file", type=NEW_FILE, help="Write the table as CSV.")
+@click.option("--map", "map_file", type=NEW_FILE, help="Write the map of risk and loss as SVG.")
+@partition_option
+@source_options
+@json_option
+@click.pass_context
+def compare(
+    ctx: click.Context,
+    /,
+    policy_file: Path,
+    csv_file: Path | None,
+    map_file: Path | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Compare POLICY with variants of it, on the same table.
+
+    A release is made for each in memory, judged by its gate as if it were the first, measured and thrown
+    away: nothing is published and no ε is spent. Exit code 3: no variant has a release.
+    """
+    from anon_pipeline.policy import load_policy  # noqa: PLC0415
+    from anon_pipeline.tuning.comparison_rows import as_json as to_json  # noqa: PLC0415
+
+    policy = load_policy(policy_file)
+    check_partition(policy, options["partition"])
+    found = _measure(policy, policy_file, options)
+    if not as_json:
+        _print(found, policy)
+    written = _write(found, policy, csv_file, map_file)
+    if as_json:
+        echo_json({"release": policy.name, "variants": to_json(found), "written": written})
+    else:
+        for path in written:
+            click.echo(f"wrote {path}")
+    click.echo(PRIVATE, err=True)
+    if all(one.outcome is None for one in found):
+        ctx.exit(_INFEASIBLE)
+
+
+def _measure(policy: Policy, policy_file: Path, options: dict[str, Any]) -> list[Measured]:
+    from anon_pipeline.tuning.outcomes import measure_variants  # noqa: PLC0415
+    from anon_pipeline.tuning.variants import variants_of  # noqa: PLC0415
+
+    locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
+    variants = variants_of(policy, options["settings"])
+    with Progress() as progress:
+        return list(
+            measure_variants(
+                variants,
+                locations,
+                partition=options["partition"],
+                equal_risk=options["equal_risk"],
+                observe=progress,
+            )
+        )
+
+
+def _print(found: list[Measured], policy: Policy) -> None:
+    """Print the variants with a release as a table, and why the others have none."""
+    from anon_pipeline.tuning.comparison_rows import least_loss, rows  # noqa: PLC0415
+
+    made = [row for one, row in zip(found, rows(found), strict=True) if one.outcome is not None]
+    if made:
+        headings = [name.replace("_", " ") for name in _SHOWN]
+        lines = [tuple(row[name] for name in _SHOWN) for row in made]
+        title = f"Variants of {policy.name}"
+        print_table(headings, lines, title=title, numbers={*headings} - _TEXTS, width=180)
+    for one in found:
+        if one.outcome is None:
+            click.echo(f"{one.name}: no release. {one.problem}")
+    best = least_loss(found)
+    said = (
+        "The gate passes none." if best is None else f"Least loss of those that the gate passes: {best.name}."
+    )
+    click.echo(said)
+
+
+def _write(found: list[Measured], policy: Policy, csv_file: Path | None, map_file: Path | None) -> list[str]:
+    """Write what was asked for, each file whole or not at all, readable by its owner alone; return where."""
+    from anon_pipeline.tuning.comparison_rows import as_csv  # noqa: PLC0415
+    from anon_pipeline.tuning.variant_map import variant_map  # noqa: PLC0415
+
+    asked = ((csv_file, lambda: as_csv(found)), (map_file, lambda: variant_map(found, policy)))
+    written = []
+    for path, made in asked:
+        if path is not None:
+            write_file(path, made().encode(), what="comparison")
+            written.append(str(path))
+    return written

@@ -1,0 +1,215 @@
+"""What becomes of a table by each of several policies: risk, loss and the gate's verdict, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from time import monotonic
+from typing import Final
+
+from anon_pipeline.base.errors import AnonPipelineError, InfeasibleError, InputError, private_stage
+from anon_pipeline.base.observer import Observer, Step, ignore
+from anon_pipeline.base.packed_tables import Table, unpack_table
+from anon_pipeline.evidence.evidence import Evidence
+from anon_pipeline.evidence.expectation import mean_linking_risk
+from anon_pipeline.gate import GateReport, Status, evaluate
+from anon_pipeline.policy.locations import Locations
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.sources.population import read_population
+from anon_pipeline.stages.lineage import Descent, Where
+from anon_pipeline.tuning.equal_risk import Safe, as_safe, linking_at
+from anon_pipeline.tuning.recode_input import input_to_recode
+from anon_pipeline.tuning.tune import source_of
+from anon_pipeline.tuning.variants import Variant
+from anon_pipeline.utility.results import Utility, utility
+from anon_pipeline.utility.trial import Trial, make_trial, trial_means
+
+_NOT_REVIEWED: Final = "accepted.reviewed"
+"""What is warned of every variant, since nobody has reviewed it yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a release by one policy would be.
+
+    passes: whether the gate would pass it. refused, warned: limits that it does not keep, or warns of.
+    released: share of the records of the input.
+    classes, smallest_class: of the release, in records.
+    linking: share of the released records that are linked by the nearest original, its mean over the noise;
+        without noise classes/records.
+    loss: share of what the quasi-identifiers say that is lost: 1 for a record that is not released, else the
+        mean over columns of granularity and of the noise over the column's range (at most 1).
+    granularity: of the generalized columns; noise: mean error over the column's range, of the columns with
+        noise. None without such columns.
+    correlations, propensity, queries, classifier: of `utility.measures`; the median error of a count, and how
+        much more of the labels a model trained on the input predicts.
+    seconds: that the release took, without the gate and measuring.
+    """
+
+    passes: bool
+    refused: tuple[str, ...]
+    warned: tuple[str, ...]
+    released: float
+    classes: int
+    smallest_class: int
+    linking: float
+    loss: float
+    granularity: float | None
+    noise: float | None
+    correlations: float | None
+    propensity: float | None
+    queries: float | None
+    classifier: float | None
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A variant, and what becomes of the table by it.
+
+    outcome: None where no release can be made. problem: why not; empty if there is one.
+    k, epsilon: of its policy; others than were asked for where they were chosen for equal risk.
+    """
+
+    name: str
+    outcome: Outcome | None
+    problem: str = ""
+    k: int | None = None
+    epsilon: float | None = None
+
+
+def measure_variants(
+    variants: Sequence[Variant],
+    locations: Locations,
+    *,
+    partition: str | None = None,
+    equal_risk: bool = False,
+    observe: Observer = ignore,
+) -> Iterator[Measured]:
+    """Make a release of the same table by each policy, measure it, and throw it away.
+
+    Nothing is published, written or spent; earlier releases are ignored, and so is the ledger.
+
+    Args:
+        variants: the first one is that of the source.
+        equal_risk: whether each of the others gets the k and ε with the least loss by which no more records
+            are linked than by the first one.
+        observe: called when a variant begins, and now and then with how far a search is.
+    Raises:
+        InputError: the source cannot be read.
+    """
+    base = variants[0].policy
+    assert base is not None  # noqa: S101 - it was read from a file
+    frame = source_of(base, locations, partition=partition)
+    most = _linking_of(base, frame, locations) if equal_risk else None
+    for variant in variants:
+        observe(Step(variant.name))
+        policy = variant.policy
+        if policy is None:
+            yield Measured(variant.name, None, variant.problem)
+            continue
+        try:
+            if most is not None and policy is not base:
+                policy = _as_safe(policy, frame, locations, most).policy
+            found = _measure(policy, frame, locations, observe)
+        except (InputError, InfeasibleError) as error:
+            yield Measured(variant.name, None, _problem(error))
+            continue
+        epsilon = None if policy.perturb is None else policy.perturb.epsilon
+        yield Measured(variant.name, found, k=policy.anonymize.k, epsilon=epsilon)
+
+
+def _problem(error: AnonPipelineError) -> str:
+    """Say why there is no release, without what was measured."""
+    if isinstance(error, InfeasibleError):
+        return str(error).removesuffix(" On a terminal, --show-values says by how much.")
+    return str(error)
+
+
+def _linking_of(policy: Policy, frame: Table, locations: Locations) -> float:
+    """Return what is linked by a policy as it is."""
+    with private_stage("equal risk"):
+        before = input_to_recode(policy, frame, hierarchies=locations.hierarchies)
+        return linking_at(policy, before, locations.hierarchies)
+
+
+def _as_safe(policy: Policy, frame: Table, locations: Locations, most: float) -> Safe:
+    """Find a policy's k and ε with the least loss by which at most so many records are linked.
+
+    Raises:
+        InputError: there are none.
+    """
+    with private_stage("equal risk"):
+        before = input_to_recode(policy, frame, hierarchies=locations.hierarchies)
+        found = as_safe(policy, before, most, hierarchies=locations.hierarchies)
+    if found is None:
+        raise InputError("links more records than the first one, whatever its k and ε")
+    return found
+
+
+def _measure(policy: Policy, frame: Table, locations: Locations, observe: Observer) -> Outcome:
+    """Make a release, let the gate judge it, and measure it."""
+    start = monotonic()
+    made = make_trial(policy, frame, trial_means(policy, locations, observe=_of_searches(observe)))
+    seconds = monotonic() - start
+    with private_stage("gate"):
+        report = _judge(made, locations)
+        evidence = made.evidence()
+    with private_stage("utility"):
+        found = utility(evidence, policy, unpack_table(made.before))
+        return _outcome(policy, report, evidence, found, seconds)
+
+
+def _of_searches(observe: Observer) -> Observer:
+    """Return an observer of what is searched alone, not of each stage."""
+    return lambda event: None if isinstance(event, Step) else observe(event)
+
+
+def _judge(made: Trial, locations: Locations) -> GateReport:
+    """Let the gate judge a release as if it were the first one."""
+    policy, released = made.policy, made.chain.suppressed
+    return evaluate(
+        released.frame,
+        policy,
+        released.facts,
+        originals=made.chain.k_anonymized.frame,
+        hierarchies=locations.hierarchies,
+        memory=made.memory,
+        population=read_population(policy, folder=locations.sources, hierarchies=locations.hierarchies),
+        descent=Descent(released.frame, released.lineage, Where(None, policy.name)),
+    )
+
+
+def _outcome(
+    policy: Policy, report: GateReport, evidence: Evidence, found: Utility, seconds: float
+) -> Outcome:
+    errors = [one.realized.of_range for one in found.noise.values()]
+    noise = fmean([min(error or 0.0, 1.0) for error in errors]) if errors else None
+    released = found.released / max(1, found.records)
+    sizes = evidence.classes.sizes
+    warned = [verdict.limit for verdict in report.with_status(Status.WARNED)]
+    return Outcome(
+        passes=report.passed,
+        refused=tuple(verdict.limit for verdict in report.unkept),
+        warned=tuple(one for one in warned if one != _NOT_REVIEWED),
+        released=released,
+        classes=found.classes,
+        smallest_class=int(sizes.min()) if len(sizes) else 0,
+        linking=mean_linking_risk(evidence, policy).mean,
+        loss=_loss(policy, found.granularity, noise, released),
+        granularity=found.granularity,
+        noise=noise,
+        correlations=found.moments.correlations if found.moments is not None else None,
+        propensity=found.propensity,
+        queries=found.queries.median if found.queries is not None else None,
+        classifier=None if found.classifier is None else found.classifier.original - found.classifier.release,
+        seconds=seconds,
+    )
+
+
+def _loss(policy: Policy, granularity: float | None, noise: float | None, released: float) -> float:
+    """Return the mean of what is lost over columns; a record that is not released loses all."""
+    generalized, noisy = len(policy.generalized), len(policy.perturbed)
+    moved = 0.0 if noise is None else noise * released + (1 - released)
+    return (generalized * (granularity or 0.0) + noisy * moved) / max(1, generalized + noisy)

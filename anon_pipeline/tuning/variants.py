@@ -1,0 +1,121 @@
+"""The policies that are compared: one policy, and others that differ from it in a few keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+import yaml
+
+from anon_pipeline.base.errors import InputError, PolicyError
+from anon_pipeline.catalog.recoders import RECODERS
+from anon_pipeline.policy.load import policy_from
+from anon_pipeline.policy.model import Policy
+
+SHORT: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "k": "anonymize.k",
+        "recoder": "anonymize.recoder",
+        "loss": "anonymize.loss",
+        "epsilon": "perturb.epsilon",
+        "mechanism": "perturb.mechanism",
+        "confidence": "suppress.confidence",
+    }
+)
+"""Short names of keys, by which variants are given."""
+_SECTIONS: Final = ("columns", "anonymize", "perturb", "suppress", "gate")
+ALL: Final = "all"
+"""Stands for every recoder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A policy that is compared with others.
+
+    name: what it differs in, as it was asked for.
+    policy: None where there is no such policy.
+    problem: why there is none; empty if there is.
+    """
+
+    name: str
+    policy: Policy | None
+    problem: str = ""
+
+
+def variants_of(policy: Policy, settings: Sequence[str]) -> list[Variant]:
+    """Return the policy itself, and a variant for each setting.
+
+    Args:
+        settings: each ``key=value``, or several of them between commas; ``recoder=all`` stands for every
+            recoder, that of the policy included. A key is a path in the policy (``anonymize.k``) or one of
+            `SHORT`.
+    Raises:
+        InputError: a setting that cannot be read, or a key that is not compared.
+    """
+    found, asked = [Variant("as in the policy", policy)], []
+    for setting in settings:
+        values = _parse(setting)
+        if values.get("anonymize.recoder") == ALL:
+            asked += [{**values, "anonymize.recoder": name} for name in RECODERS]
+        else:
+            asked.append(values)
+    return found + [_variant(policy, values) for values in asked]
+
+
+def _parse(setting: str) -> dict[str, Any]:
+    """Read one setting: a value for each key, by its path."""
+    values: dict[str, Any] = {}
+    for part in setting.split(","):
+        key, equals, text = (piece.strip() for piece in part.partition("="))
+        path = SHORT.get(key, key)
+        if not equals or path.split(".")[0] not in _SECTIONS or "." not in path:
+            raise InputError(
+                "--with: must be KEY=VALUE, or several of them between commas. KEY is "
+                f"{', '.join(SHORT)}, or a path that begins with {', '.join(_SECTIONS)} and a dot, such as "
+                "anonymize.k"
+            )
+        try:
+            values[path] = None if text == "none" else yaml.safe_load(text)
+        except yaml.YAMLError:
+            raise InputError(f"--with: the value of {path} cannot be read") from None
+    return values
+
+
+def _variant(policy: Policy, values: Mapping[str, Any]) -> Variant:
+    """Make one variant; what a new recoder cannot take is left out, unless it was asked for."""
+    attributes = deepcopy(policy.model_dump())
+    recoder = RECODERS.get(str(values.get("anonymize.recoder")))
+    if recoder is not None:
+        attributes["anonymize"] |= {
+            **{key: None for key in ("gamma", "levels") if key not in recoder.options},
+            **({} if recoder.prefers else {"prefer": "loss"}),
+            **({} if recoder.family.cells else {"suppress": "records"}),
+        }
+    short = {path: key for key, path in SHORT.items()}
+    name = ", ".join(f"{short.get(path, path)} = {_text(value)}" for path, value in values.items())
+    for path, value in values.items():
+        if not _set(attributes, path.split("."), value):
+            return Variant(name, None, f"{path}: must be below a section that the policy has")
+    try:
+        return Variant(name, policy_from(attributes))
+    except PolicyError as error:
+        return Variant(name, None, "; ".join(error.problems))
+
+
+def _text(value: Any) -> str:
+    return "none" if value is None else str(value)
+
+
+def _set(attributes: dict[str, Any], path: list[str], value: Any) -> bool:
+    """Set a value where its path leads; tell whether there is such a place."""
+    *above, last = path
+    place: Any = attributes
+    for step in above:
+        place = place.get(step) if isinstance(place, dict) else None
+    if not isinstance(place, dict):
+        return False
+    place[last] = value
+    return True

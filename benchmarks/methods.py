@@ -1,0 +1,107 @@
+"""All methods side by side at equal risk: ``python -m benchmarks.methods [--records 20000] [--map FOLDER]``.
+
+Belongs here: the tables of docs/comparing.md, for Adult and for generated patients. Does not belong here: the
+comparison itself, which is that of ``anon-pipeline compare`` (`anon_pipeline.tuning.outcomes`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import pandas as pd
+
+from anon_pipeline import Policy
+from anon_pipeline.policy import load_policy, policy_from
+from anon_pipeline.policy.locations import Locations
+from anon_pipeline.sources.patients import patients
+from anon_pipeline.tuning.comparison_rows import rows
+from anon_pipeline.tuning.outcomes import Measured, measure_variants
+from anon_pipeline.tuning.variant_map import variant_map
+from anon_pipeline.tuning.variants import variants_of
+from benchmarks.adult import adult_folder, adult_policy, paper_table
+from benchmarks.scale import POLICY
+
+VARIANTS: Final = (
+    "recoder=all",
+    "mechanism=staircase",
+    "recoder=optimal,anonymize.suppress=cells",
+    "recoder=mondrian,mechanism=staircase",
+    "recoder=mondrian,confidence=none",
+)
+_SHOWN: Final = (
+    *("variant", "k", "epsilon", "loss", "granularity", "noise", "released", "classes"),
+    *("correlations", "propensity", "queries", "classifier", "gate"),
+)
+
+
+def adult() -> tuple[Policy, pd.DataFrame]:
+    """Return the paper's policy with limits on the gate, and its table.
+
+    Raises:
+        SystemExit: Adult is not on this machine.
+    """
+    policy = adult_policy(10, 2, "ola", loss="granularity")
+    limits = {"t_closeness": {"salary-class": 0.5}, "linking_risk": 0.05, "suppression": 0.1}
+    return policy_from(policy.model_dump() | {"gate": limits}), paper_table(adult_folder())
+
+
+def generated(records: int) -> tuple[Policy, pd.DataFrame]:
+    """Return the demo's policy and patients, who are read from a file here."""
+    return load_policy(POLICY), patients(records, seed=0)
+
+
+def measured(
+    policy: Policy, frame: pd.DataFrame, *, equal_risk: bool = True
+) -> tuple[Policy, list[Measured]]:
+    """Compare all variants of a policy on a table."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        frame.to_parquet(folder / "table.parquet")
+        attributes: dict[str, Any] = policy.model_dump()
+        attributes["source"] = {"path": "table.parquet", "format": "parquet"}
+        own = policy_from(attributes)
+        variants = variants_of(own, VARIANTS)
+        found = measure_variants(variants, Locations(*(folder,) * 4), equal_risk=equal_risk)
+        return own, list(_told(found, len(variants)))
+
+
+def _told(found: Iterator[Measured], many: int) -> Iterator[Measured]:
+    """Say on the terminal how far it is."""
+    for place, one in enumerate(found, 1):
+        print(f"{place} of {many}: {one.name}", file=sys.stderr)
+        yield one
+
+
+def table(found: Sequence[Measured]) -> str:
+    """Write the variants as a table in Markdown, the least loss first; those without a release below it."""
+    made = sorted(
+        (one for one in found if one.outcome), key=lambda one: one.outcome.loss if one.outcome else 1
+    )
+    lines = ["| " + " | ".join(_SHOWN) + " |", "|---" * len(_SHOWN) + "|"]
+    lines += ["| " + " | ".join(row[name] for name in _SHOWN) + " |" for row in rows(made)]
+    return "\n".join([*lines, "", *(f"* {one.name}: {one.problem}" for one in found if not one.outcome)])
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print both tables."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.methods", description=__doc__)
+    parser.add_argument("--records", type=int, default=20_000, help="generated patients")
+    parser.add_argument("--map", type=Path, help="folder for the maps, adult.svg and patients.svg")
+    options = parser.parse_args(arguments)
+    for name, (policy, frame) in (
+        ("adult", adult()),
+        ("patients", generated(options.records)),
+    ):
+        own, found = measured(policy, frame)
+        print(f"\n{name}, {len(frame):,} records\n\n{table(found)}")
+        if options.map is not None:
+            (options.map / f"{name}.svg").write_text(variant_map(found, own), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

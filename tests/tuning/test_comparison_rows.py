@@ -1,0 +1,39 @@
+"""Variants as rows, CSV and JSON: each of them, with why one has no release."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+from anon_pipeline.tuning.comparison_rows import COLUMNS, as_csv, as_json, gate_in_words, least_loss, rows
+from tests.tuning.variants import MADE, outcome
+
+
+def test_rows_have_every_column_and_what_is_missing_is_a_dash() -> None:
+    base, fixed, refused, larger = rows(MADE)
+    assert all(tuple(row) == COLUMNS for row in (base, fixed, refused, larger))
+    assert (base["k"], base["epsilon"], base["classes"], base["noise"]) == ("5", "2", "1,234", "–")
+    assert (base["queries"], base["classifier"], base["gate"]) == ("0.123", "-0.02", "passes")
+    assert fixed["gate"] == "no release: anonymize.levels: must name every generalize column"
+    assert {fixed[name] for name in COLUMNS if name not in ("variant", "gate")} == {"–"}
+    assert refused["gate"] == "refuses: k, linking_risk"
+    assert (larger["gate"], larger["epsilon"]) == ("passes, warns of 1", "–")
+
+
+def test_csv_has_the_rows() -> None:
+    found = list(csv.DictReader(io.StringIO(as_csv(MADE))))
+    assert found == rows(MADE)
+
+
+def test_json_has_exact_numbers() -> None:
+    found = json.loads(json.dumps(as_json(MADE)))
+    assert [one["variant"] for one in found] == [one.name for one in MADE]
+    assert found[0]["outcome"]["queries"] == 0.123456 and found[0]["problem"] is None
+    assert found[1]["outcome"] is None and found[1]["problem"].startswith("anonymize.levels")
+
+
+def test_the_least_loss_is_that_of_a_release_which_the_gate_passes() -> None:
+    assert least_loss(MADE) is MADE[0]
+    assert least_loss(MADE[1:3]) is None
+    assert gate_in_words(outcome()) == "passes"

@@ -1,0 +1,50 @@
+"""k and ε by which no more is linked than by another policy: no point of a grid is as safe and loses less."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from anon_pipeline.base.errors import InfeasibleError
+from anon_pipeline.tuning.equal_risk import as_safe, linking_at
+from anon_pipeline.tuning.grid import Grid
+from anon_pipeline.tuning.recode_input import input_to_recode
+from anon_pipeline.tuning.tune import tune
+from tests.tuning.policies import people, policy
+
+HERE = Path()
+
+
+@pytest.mark.parametrize("columns", [{}, {"weight": {"role": "perturb", "resolution": 1}}])
+@pytest.mark.parametrize("most", [0.03, 0.08])
+def test_a_grid_of_points_has_none_that_is_as_safe_and_loses_less(columns, most) -> None:
+    own = policy(columns=columns, anonymize={"k": 10, "loss": "granularity", "suppression_limit": 0.1})
+    before = input_to_recode(own, people())
+    found = as_safe(own, before, most, hierarchies=HERE)
+    assert found is not None and found.epsilon is not None
+    assert (found.policy.anonymize.k, found.policy.perturb.epsilon) == (found.k, found.epsilon)
+    assert linking_at(found.policy, before, HERE) <= most
+    grid = Grid(k=(10, 20, 30, 50, 100), epsilon=(0.1, 0.2, 0.5, 1, 2, 5, 12, 40))
+    safe = [p for p in tune(own, people(), grid).points if p.expected.linking_released <= most]
+    assert all(p.expected.loss >= found.loss - 1e-9 for p in safe)
+
+
+def test_without_noise_k_alone_makes_it_safe() -> None:
+    bare = policy(columns={"height": {"role": "insensitive"}}, perturb=None, suppress={})
+    before = input_to_recode(bare, people())
+    found = as_safe(bare, before, 0.004, hierarchies=HERE)
+    assert found is not None
+    assert found.epsilon is None and linking_at(found.policy, before, HERE) <= 0.004
+    assert linking_at(bare, before, HERE) > 0.004
+
+
+def test_nothing_is_as_safe_as_no_link_at_all() -> None:
+    own = policy()
+    assert as_safe(own, input_to_recode(own, people()), 0.0, hierarchies=HERE) is None
+
+
+def test_no_recoding_with_any_k_says_why() -> None:
+    own = policy(anonymize={"k": 20, "l_diversity": {"illness": {"l": 5}}})
+    with pytest.raises(InfeasibleError, match="l_diversity"):
+        as_safe(own, input_to_recode(own, people()), 0.1, hierarchies=HERE)

@@ -1,0 +1,76 @@
+"""Variants of a policy: how they are given, and what a new recoder takes over."""
+
+from __future__ import annotations
+
+import pytest
+
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.catalog.recoders import RECODERS
+from anon_pipeline.tuning.variants import variants_of
+from tests.tuning.policies import policy
+
+
+def test_a_setting_changes_what_it_names_and_nothing_else() -> None:
+    own = policy()
+    base, changed = variants_of(own, ["k=40, epsilon=0.5,gate.suppression=0.2 , confidence=none"])
+    assert (base.name, base.policy) == ("as in the policy", own)
+    assert changed.name == "k = 40, epsilon = 0.5, gate.suppression = 0.2, confidence = none"
+    wanted = policy(
+        anonymize={"k": 40, "suppression_limit": 0.1},
+        perturb={"epsilon": 0.5},
+        suppress={},
+        gate={"suppression": 0.2},
+    )
+    assert changed.policy == wanted
+
+
+def test_all_stands_for_every_recoder_each_with_the_rest_of_the_setting() -> None:
+    own = policy()
+    found = variants_of(own, ["recoder=all,k=30"])
+    assert [one.name for one in found[1:]] == [f"recoder = {name}, k = 30" for name in RECODERS]
+    for one in found[1:]:
+        assert (one.policy is None) == bool(one.problem)
+        assert one.policy is None or one.policy.anonymize.k == 30
+
+
+def test_what_a_recoder_does_not_take_is_left_out_unless_it_is_asked_for() -> None:
+    own = policy(anonymize={"k": 20, "suppress": "cells", "prefer": "least_suppression"})
+    changed, refused = variants_of(
+        own, ["recoder=vmdav", "recoder=vmdav,anonymize.prefer=least_suppression"]
+    )[1:]
+    assert changed.policy is not None
+    anonymize = changed.policy.anonymize
+    assert (anonymize.recoder, anonymize.suppress, anonymize.prefer) == ("vmdav", "records", "loss")
+    assert refused.policy is None and "prefer" in refused.problem
+    again = variants_of(policy(anonymize={"k": 20, "recoder": "vmdav", "gamma": 1}), ["recoder=ola"])[1]
+    assert again.policy is not None and again.policy.anonymize.gamma is None
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("recoder", "KEY=VALUE"),
+        ("source.path=x", "KEY=VALUE"),
+        ("columns=x", "KEY=VALUE"),
+        ("size=3", "KEY=VALUE"),
+        ("k=[", "the value of anonymize.k cannot be read"),
+    ],
+)
+def test_a_setting_that_cannot_be_read_is_refused(setting: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        variants_of(policy(), ["k=5", setting])
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("columns.nobody.weight=2", "must be below a section that the policy has"),
+        ("columns.age.hierarchy.intervals.5=2", "must be below a section"),
+        ("k=1", "anonymize.k"),
+        ("recoder=nonsense", "must be one of"),
+        ("recoder=fixed", "must name every generalize column"),
+    ],
+)
+def test_a_variant_that_is_no_policy_says_why(setting: str, said: str) -> None:
+    one = variants_of(policy(), [setting])[1]
+    assert one.policy is None and said in one.problem
