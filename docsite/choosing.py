@@ -61,7 +61,8 @@ def _mechanisms() -> Iterator[str]:
         most = "" if one.most_epsilon is None else f"{one.most_epsilon:g}"
         yield _row(f"`{name}`", "numbers", _PROMISES[one.promises], most)
     for name, other in CATEGORY_MECHANISMS.items():
-        columns = "categories, by distance" if other.by_distance else "categories"
+        columns = "categories"
+        columns += ", by distance" if other.by_distance else ", by public shares" if other.by_shares else ""
         yield _row(f"`{name}`", columns, _PROMISES["epsilon"], f"{other.most_epsilon:,g}")
 
 

@@ -19,12 +19,14 @@ class CategoryMechanism:
     name: in the policy.
     released: what is released, for people.
     by_distance: whether near values are likelier than far ones; it then needs a hierarchy.
+    by_shares: whether other values are drawn by shares that the policy names.
     most_epsilon: largest ε of a column.
     """
 
     name: str
     released: str
     by_distance: bool = False
+    by_shares: bool = False
     most_epsilon: float = 1_000
 
 
@@ -55,6 +57,12 @@ _CATEGORIES = (
         "Released as a random value of a public hierarchy, near ones likelier than far ones (exponential "
         "mechanism)",
         by_distance=True,
+    ),
+    CategoryMechanism(
+        "pram",
+        "Released as a value of a public list, which is the person's own or one drawn by public shares, so "
+        "that these shares stay as they are on average (post-randomization)",
+        by_shares=True,
     ),
 )
 CATEGORY_MECHANISMS = table_of("mechanisms", CategoryMechanism, _CATEGORIES)

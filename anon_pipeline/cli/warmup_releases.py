@@ -119,7 +119,8 @@ def rehearsal_policy(rehearsal: Rehearsal) -> Policy:
     if not rehearsal.several:
         columns |= written["one_noisy"]
     if category is not None:
-        changed: dict[str, dict[str, Any]] = written["by_distance" if category.by_distance else "flat"]
+        kind = "by_distance" if category.by_distance else "by_shares" if category.by_shares else "flat"
+        changed: dict[str, dict[str, Any]] = written[kind]
         columns |= {name: {**column, "mechanism": category.name} for name, column in changed.items()}
     attributes["anonymize"] |= {"recoder": rehearsal.recoder, "loss": rehearsal.loss}
     if "levels" in RECODERS[rehearsal.recoder].options:

@@ -5,6 +5,7 @@ Decision: docs/adr/0026-categories-with-noise.md.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -38,11 +39,19 @@ def _domain(name: str, column: PerturbCategories) -> Domain:
     return hierarchy_domain(code_column(leaves, column.hierarchy)[1])
 
 
+def _noise(name: str, column: PerturbCategories, epsilon: Fraction) -> CategoryNoise:
+    """Return what a column is released under; its shares in the order of the domain."""
+    domain = _domain(name, column)
+    given = {} if column.shares is None else {value: Fraction(str(x)) for value, x in column.shares.items()}
+    shares = tuple(given[value] for value in domain.values) if given else ()
+    return CategoryNoise(column.mechanism, epsilon, domain, shares)
+
+
 def category_noises(policy: Policy) -> dict[str, CategoryNoise]:
     """Return what each column of categories is released under, in the policy's order."""
     shares = epsilon_shares(policy)[len(policy.perturbed) :]
     return {
-        name: CategoryNoise(column.mechanism, share, _domain(name, column))
+        name: _noise(name, column, share)
         for (name, column), share in zip(policy.categorical.items(), shares, strict=True)
     }
 

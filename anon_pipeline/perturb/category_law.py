@@ -1,8 +1,9 @@
-"""Mechanisms for categories: randomized response and the exponential mechanism, and their law.
+"""Mechanisms for categories: randomized response, the exponential mechanism and PRAM, and their law.
 
-A column's values are the leaves of a public domain. Both mechanisms release a leaf with a probability that
+A column's values are the leaves of a public domain. The first two release a leaf with a probability that
 depends on one thing, the level on which it and the original meet: for randomized response it is enough
-whether they are the same, for the exponential mechanism it falls with their semantic distance.
+whether they are the same, for the exponential mechanism it falls with their semantic distance. PRAM releases
+the original, or else a leaf by public shares, whatever the original.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from decimal import MAX_EMAX, Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
@@ -27,8 +29,12 @@ LARGEST_EPSILON = 1_000
 STEPS = 2**16
 """Steps of the semantic distance from 0 to its largest value in a domain."""
 
+DRAWING_STEPS = 2**61
+"""Steps of the probability with which PRAM draws a value, instead of releasing the original."""
+
 _PARTS = 64
 _ROUNDING = 1 - 1e-9  # far above what float64 may be off
+_LARGEST = 2**62
 
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -100,11 +106,13 @@ class CategoryNoise:
     mechanism: one of `CATEGORY_MECHANISMS`.
     epsilon: the column's own ε, exact, in (0, 1000].
     domain: its values.
+    shares: (D,) by which PRAM draws, in any proportion; none: all alike.
     """
 
     mechanism: str
     epsilon: Fraction
     domain: Domain
+    shares: tuple[Fraction, ...] = ()
 
     def __post_init__(self) -> None:
         if self.mechanism not in CATEGORY_MECHANISMS:
@@ -114,6 +122,38 @@ class CategoryNoise:
                 f"epsilon of a column with categories must be in (0, {LARGEST_EPSILON}], got "
                 f"{float(self.epsilon):g}."
             )
+        if self.shares and (len(self.shares) != len(self.domain.values) or min(self.shares) <= 0):
+            raise ValueError("shares must be one for each value of the domain, each above 0.")
+        if sum(self.draw_weights) >= _LARGEST:
+            raise PolicyError("shares must have fewer digits: written as whole numbers they exceed 2^62.")
+
+    @property
+    def draws_by_shares(self) -> bool:
+        """Whether another value is drawn by shares, whatever the original."""
+        return CATEGORY_MECHANISMS[self.mechanism].by_shares
+
+    @property
+    def draw_weights(self) -> tuple[int, ...]:
+        """Return the shares as the least whole numbers in the same proportion, (D,)."""
+        shares = self.shares or (Fraction(1),) * len(self.domain.values)
+        common = math.lcm(*(share.denominator for share in shares))
+        whole = [int(share * common) for share in shares]
+        divisor = math.gcd(*whole)
+        return tuple(each // divisor for each in whole)
+
+
+def drawn_steps(noise: CategoryNoise) -> int:
+    """Return how many of `DRAWING_STEPS` draw a value by the shares, for PRAM: as few as ε allows.
+
+    With probability q a value is drawn by the shares s, else the original is released. P(o|x)/P(o|x′) is at
+    most 1 + (1 − q)/(q·min s), so q is 1/(1 + (e^ε − 1)·min s), rounded up.
+    """
+    weights = noise.draw_weights
+    with localcontext() as context:
+        context.prec, context.Emax = 60, MAX_EMAX
+        epsilon = Decimal(noise.epsilon.numerator) / Decimal(noise.epsilon.denominator)
+        anew = sum(weights) / (sum(weights) + (epsilon.exp() - 1) * min(weights))
+        return min(int(anew * DRAWING_STEPS * (1 + Decimal(10) ** -50)) + 1, DRAWING_STEPS)
 
 
 def semantic_distances(height: int) -> Reals:
@@ -143,6 +183,8 @@ def level_distances(domain: Domain) -> Integers:
 
 def exponents(noise: CategoryNoise) -> tuple[Fraction, ...]:
     """Return γ of each level, (h,): the mechanism releases o for x with P ∝ exp(−γ), γ of their level.
+
+    Not for PRAM, whose probabilities do not depend on levels.
 
     For ``randomized_response`` 0 for x itself, ε for all others. For ``exponential`` λ·d/Δ. The numerators of
     two probabilities differ by exp(λ) at most, the normalizing constants Z by what they are: λ is the
@@ -177,14 +219,26 @@ def _weights(noise: CategoryNoise) -> tuple[Reals, Reals]:
     return weights, weights @ noise.domain.rings()
 
 
+def _pmf_by_shares(noise: CategoryNoise) -> Reals:
+    """Return what `pmf` does, for PRAM."""
+    weights, drawn = np.array(noise.draw_weights, np.float64), drawn_steps(noise)
+    found: Reals = drawn / DRAWING_STEPS * np.tile(weights / weights.sum(), (len(weights), 1))
+    found[np.diag_indices(len(weights))] += (DRAWING_STEPS - drawn) / DRAWING_STEPS
+    return found
+
+
 def pmf(noise: CategoryNoise) -> Reals:
     """Return the probability of every released value (column) for every original (row), (D, D)."""
+    if noise.draws_by_shares:
+        return _pmf_by_shares(noise)
     weights, whole = _weights(noise)
     return weights[noise.domain.meeting_levels()] / whole[:, None]
 
 
 def keep_probabilities(noise: CategoryNoise) -> Reals:
     """Return the probability that the original is released, for each value, (D,)."""
+    if noise.draws_by_shares:
+        return np.diag(_pmf_by_shares(noise)).copy()
     return 1 / _weights(noise)[1]
 
 
@@ -194,8 +248,11 @@ def expected_distance(noise: CategoryNoise) -> Reals:
     It is the semantic distance divided by the domain's largest; without a hierarchy the probability that
     another value is released.
     """
-    weights, whole = _weights(noise)
     far = level_distances(noise.domain) / STEPS
+    if noise.draws_by_shares:
+        found: Reals = (_pmf_by_shares(noise) * far[noise.domain.meeting_levels()]).sum(axis=1)
+        return found
+    weights, whole = _weights(noise)
     return (weights * far) @ noise.domain.rings() / whole
 
 

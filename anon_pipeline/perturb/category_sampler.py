@@ -9,6 +9,9 @@
 
 The whole parts come from decimal arithmetic with a bound on its error; where the bound leaves two whole parts
 open, there are more digits.
+
+PRAM has rational probabilities: a uniform integer decides whether the original is released, another one which
+value is drawn by the shares.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.perturb.category_law import CategoryNoise, exponents
+from anon_pipeline.perturb.category_law import DRAWING_STEPS, CategoryNoise, drawn_steps, exponents
 from anon_pipeline.perturb.keys import Source, Words, by_element, integers_each
 
 _BITS = 62  # of a uniform number, in the first draw and in each one that refines it
@@ -85,13 +88,23 @@ def draw_categories(
     starts, sizes = noise.domain.balls()
     if len(codes) and not 0 <= int(codes.min()) <= int(codes.max()) < sizes.shape[1]:
         raise ValueError("codes must be of values of the domain.")
-    rings = np.diff(sizes, axis=0, prepend=0)
     words = by_element(entropy, len(codes))
+    if noise.draws_by_shares:
+        return _draw_by_shares(noise, codes, words=words)
+    rings = np.diff(sizes, axis=0, prepend=0)
     level = _levels(rings, exponents(noise), codes, words=words, bits=bits)
     drawn = starts[level, codes] + integers_each(rings[level, codes], words=words.of_part(1))
     inner = np.maximum(level - 1, 0)
     beyond = (level > 0) & (drawn >= starts[inner, codes])
     return drawn + np.where(beyond, sizes[inner, codes], 0)
+
+
+def _draw_by_shares(noise: CategoryNoise, codes: NDArray[np.int64], *, words: Words) -> NDArray[np.int64]:
+    """Draw the original, or a value by the shares, (n,)."""
+    anew = integers_each(np.full(len(codes), DRAWING_STEPS), words=words) < drawn_steps(noise)
+    ends = np.cumsum(np.array(noise.draw_weights, np.int64))
+    drawn = integers_each(np.full(len(codes), ends[-1]), words=words.of_part(1))
+    return np.where(anew, np.searchsorted(ends, drawn, side="right"), codes)
 
 
 def _levels(

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
 from anon_pipeline.policy.allow import Allowing
 from anon_pipeline.policy.fields import Missing, Real
-from anon_pipeline.policy.hierarchies import HIERARCHIES, HierarchySpec, Names, hierarchy_kind
+from anon_pipeline.policy.frozen_mapping import Keyed
+from anon_pipeline.policy.hierarchies import HIERARCHIES, HierarchySpec, Names, as_texts, hierarchy_kind
 from anon_pipeline.policy.kind_names import CategoryMechanism
-from anon_pipeline.policy.marks import COUNTED, SHOWN
+from anon_pipeline.policy.marks import COUNTED, LATER, SHOWN
 from anon_pipeline.policy.protection import NEUTRAL
 
 MOST_VALUES = 1_000
@@ -23,7 +24,20 @@ _FITTING = ", ".join(
 )
 _WITHOUT_HIERARCHY = ", ".join(name for name, one in CATEGORY_MECHANISMS.items() if not one.by_distance)
 
+_BY_SHARES = ", ".join(name for name, one in CATEGORY_MECHANISMS.items() if one.by_shares)
+
 _PUBLIC = " or ".join(f"a {name}" for name, kind in HIERARCHIES.items() if kind.domain is not None)
+
+
+def _by_names(given: Any) -> Any:
+    """Return a mapping by texts, as the values of a domain are: a number in YAML is the text of it."""
+    if not isinstance(given, Mapping):
+        return given
+    names = as_texts(list(given))
+    return dict(zip(names, given.values(), strict=True)) if len({*names}) == len(given) else given
+
+
+_Shares = Annotated[Keyed[Annotated[Real, Field(gt=0)]], BeforeValidator(_by_names)]
 
 
 class PerturbCategories(Allowing):
@@ -38,6 +52,11 @@ class PerturbCategories(Allowing):
         None,
         description=f"Instead of values: {_PUBLIC}, whose leaves they are. Needed for "
         f"{', '.join(name for name, one in CATEGORY_MECHANISMS.items() if one.by_distance)}.",
+    )
+    shares: Annotated[_Shares | None, COUNTED, LATER] = Field(
+        None,
+        description=f"For {_BY_SHARES}, and required with it: how frequent each value is, by public "
+        "knowledge and not by the data. They need not add up to 1.",
     )
     weight: Annotated[Real, SHOWN] = Field(
         1, gt=0, description="Share of ε, relative to the other perturb columns."
@@ -80,7 +99,22 @@ class PerturbCategories(Allowing):
                 f"hierarchy must be {_PUBLIC}: its leaves are the public domain, whatever the data"
             )
         self._check_leaves()
+        self._check_shares()
         return self
+
+    def _check_shares(self) -> None:
+        wanted = CATEGORY_MECHANISMS[self.mechanism].by_shares
+        if not wanted and self.shares is not None:
+            raise ValueError(f"shares must be left out with {self.mechanism}; they are for {_BY_SHARES}")
+        if not wanted:
+            return
+        if self.shares is None or set(self.shares) != set(self.domain):
+            missing = len(set(self.domain) - set(self.shares or {}))
+            others = len(set(self.shares or {}) - set(self.domain))
+            raise ValueError(
+                "shares must be given for each value of the domain and no other, got none for "
+                f"{missing} of them and {others} others"
+            )
 
     def _check_leaves(self) -> None:
         leaves = self.domain

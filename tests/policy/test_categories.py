@@ -35,17 +35,17 @@ ALONE: dict[str, Any] = {"columns": {"height": None, **BOTH}, "suppress": None}
         (
             {"mechanism": "staircase", "values": ["a", "b"]},
             "mechanism: staircase is for numbers. For categories fit randomized_response, exponential (with "
-            "a hierarchy).",
+            "a hierarchy), pram.",
         ),
         (
             {"mechanism": "exponential", "values": ["a", "b"]},
             "mechanism: exponential needs a hierarchy, whose distances it keeps. Without one, use "
-            "randomized_response.",
+            "randomized_response, pram.",
         ),
         (
             {**SMOKES, "output_bounds": [0, 1], "resolution": 1},
             "output_bounds, resolution must be left out of a perturb column with categories. These fit: "
-            "allow, role, mechanism, values, hierarchy, weight, missing.",
+            "allow, role, mechanism, values, hierarchy, shares, weight, missing.",
         ),
         (
             {"mechanism": "randomized_response"},
@@ -59,6 +59,20 @@ ALONE: dict[str, Any] = {"columns": {"height": None, **BOTH}, "suppress": None}
         (
             {**JOB, "hierarchy": {"tree": {"x": ["a"], "y": ["a"]}}},
             "each value of the domain must be named once",
+        ),
+        (
+            {**SMOKES, "mechanism": "pram"},
+            "shares must be given for each value of the domain and no other, got none for 2 of them and 0 "
+            "others",
+        ),
+        (
+            {**SMOKES, "mechanism": "pram", "shares": {"CANARY": 1, 0: 2}},
+            "shares must be given for each value of the domain and no other, got none for 1 of them and 1 "
+            "others",
+        ),
+        (
+            {**SMOKES, "shares": {0: 1, 1: 2}},
+            "shares must be left out with randomized_response; they are for pram",
         ),
         ({**SMOKES, "values": ["a"]}, "the domain must have 2 to 1000 values, got 1"),
         ({**SMOKES, "values": list(range(1001))}, "the domain must have 2 to 1000 values, got 1001"),

@@ -45,6 +45,7 @@ SMOKES: dict[str, Any] = {
     "values": [0, 1],
     "weight": 2,
 }
+BY_SHARES: dict[str, Any] = {**SMOKES, "mechanism": "pram", "shares": {0: 7, 1: 3}}
 BOTH = {"job": JOB, "smokes": SMOKES}
 JOBS = ["nurse", "doctor", "cook", "clerk", "smith"]
 ALONE: dict[str, Any] = {"columns": {"height": None, **BOTH}, "suppress": None}
@@ -150,16 +151,18 @@ def test_without_numbers_no_mechanism_of_numbers_is_told(small_policy: Small, sm
     assert (facts["mechanism"], facts["passed_through"], facts["epsilon"]) == (None, False, 2)
 
 
-@pytest.mark.parametrize("form", ["parquet", "csv"])
+@pytest.mark.parametrize("written", [("parquet", SMOKES), ("csv", SMOKES), ("csv", BY_SHARES)])
 def test_a_release_is_published_verified_and_checked(
     small_policy: Small,
     small_people: People,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-    form: str,
+    written: tuple[str, dict[str, Any]],
 ) -> None:
-    policy = small_policy(columns=BOTH, publish={"format": form}, budget={"epsilon": 2})
+    form, smokes = written
+    columns = {"job": JOB, "smokes": smokes}
+    policy = small_policy(columns=columns, publish={"format": form}, budget={"epsilon": 2})
     people = workers(small_people())
     people.to_csv(tmp_path / "people.csv", index=False)
     attributes = policy.model_dump(mode="json", exclude_unset=True)
@@ -352,3 +355,13 @@ def test_the_guarantee_says_what_is_promised_of_categories(small_policy: Small) 
         "more." in lines
     )
     assert any("confidence interval of height." in line for line in lines)
+
+
+def test_other_shares_draw_what_was_published_anew(small_policy: Small) -> None:
+    one, other = (
+        small_policy(columns={"height": None, "smokes": {**BY_SHARES, "shares": shares}}, suppress=None)
+        for shares in ({0: 7, 1: 3}, {0: 1, 1: 1})
+    )
+    assert next(iter(category_noises(one).values())).draw_weights == (7, 3)
+    assert "drawn by public shares" in json.dumps(guarantee(one))
+    assert noise_terms(one)["smokes"] != noise_terms(other)["smokes"]

@@ -151,7 +151,8 @@ def noise_terms(policy: Policy) -> dict[str, str]:
 
     A noisy value is re-used only under the terms that it was drawn under. Where there are a δ or public input
     bounds, these are added: terms of noise that is scaled to a class are never those of noise with a public
-    scale. For categories: ε share, mechanism, the domain by digest.
+    scale. For categories: ε share, mechanism, the domain by digest, and the shares
+    where they are drawn by.
     """
     bounds, found = output_bounds(policy), dict[str, str]()
     for j, ((name, column), noise) in enumerate(zip(policy.perturbed.items(), noises(policy), strict=True)):
@@ -161,6 +162,7 @@ def noise_terms(policy: Policy) -> dict[str, str]:
         found[name] = json.dumps(said)
     for name, categories in category_noises(policy).items():
         said = [str(categories.epsilon), categories.mechanism, categories.domain.digest]
+        said += [list(categories.draw_weights)] if categories.shares else []
         found[name] = json.dumps(said)
     return found
 
