@@ -16,6 +16,9 @@ from typing import Final
 INTERRUPTED: Final = 130
 """Exit code: as shells have it, 128 and the signal's number; 1 would say that the gate refused."""
 
+TERMINATED: Final = 143
+"""Exit code after SIGTERM, by the same rule."""
+
 _PATIENCE: Final = 0.5  # seconds for the program to end by itself
 
 
@@ -55,3 +58,24 @@ def _end_after_interrupt(seen: int, ended: threading.Event) -> None:
                 with suppress(OSError):
                     os.write(2, b"Aborted!\n")
                 os._exit(INTERRUPTED)
+
+
+@contextmanager
+def left_by_termination() -> Iterator[None]:
+    """Let SIGTERM leave the block by an exception, so that what it has begun can be ended, too.
+
+    Only the main thread sees signals; called from another one, this does nothing.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def leave(number: int, frame: object) -> None:
+        """Leave the block."""
+        raise SystemExit(TERMINATED)
+
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

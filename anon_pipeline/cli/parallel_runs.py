@@ -13,6 +13,8 @@ from typing import Any, Final
 
 import click
 
+from anon_pipeline.cli.interrupts import left_by_termination
+
 REFUSED: Final = (1, 3)
 """Exit codes that say something about one partition's data: the others go on."""
 _PROGRAM: Final = "from anon_pipeline.cli import main; main()"
@@ -40,16 +42,17 @@ def run_partitions(command: Sequence[str], partitions: Sequence[str], *, jobs: i
         The exit code: that of the failure, or the least one of a refusal, or 0.
     """
     left, failed, made = dict[str, int](), dict[str, int](), list[str]()
-    for ended in _run_each(command, partitions, jobs):
-        click.echo(f"partition {ended.partition}")
-        click.echo(ended.out, nl=False)
-        click.echo(ended.err, nl=False, err=True)
-        if ended.code in REFUSED:
-            left[ended.partition] = ended.code
-        elif ended.code:
-            failed[ended.partition] = ended.code
-        else:
-            made.append(ended.partition)
+    with left_by_termination():
+        for ended in _run_each(command, partitions, jobs):
+            click.echo(f"partition {ended.partition}")
+            click.echo(ended.out, nl=False)
+            click.echo(ended.err, nl=False, err=True)
+            if ended.code in REFUSED:
+                left[ended.partition] = ended.code
+            elif ended.code:
+                failed[ended.partition] = ended.code
+            else:
+                made.append(ended.partition)
     others = [key for key in partitions if key not in {*made, *left, *failed}]
     said = [
         f"; {what}: {', '.join(sorted(keys))}"

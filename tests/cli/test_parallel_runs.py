@@ -114,7 +114,8 @@ def ends(pid: int) -> bool:
     return False
 
 
-def test_an_interrupt_ends_the_runs_and_begins_no_other(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_runs_and_begins_no_other(tmp_path: Path, number: signal.Signals) -> None:
     parent = subprocess.Popen(
         [sys.executable, "-c", PARENT, SLEEPER, str(tmp_path)],
         stderr=subprocess.DEVNULL,
@@ -125,7 +126,7 @@ def test_an_interrupt_ends_the_runs_and_begins_no_other(tmp_path: Path) -> None:
             break
         time.sleep(0.1)
     pids = [int(path.read_text()) for path in begun]
-    parent.send_signal(signal.SIGINT)  # to it alone: a terminal tells the others as well
+    parent.send_signal(number)  # to it alone: a terminal tells the others as well
     assert parent.wait(timeout=30) != 0
     assert len(pids) == 2
     assert all(ends(pid) for pid in pids)
