@@ -234,7 +234,12 @@ CASES: Final[dict[str, Callable[[], Case]]] = {
     },
     "eight": partial(_eight, k=10, recoder="mondrian", loss="granularity"),
     "million_mondrian": partial(_generated, 1_000_000, 23_040, recoder="mondrian", loss="granularity"),
-    **{name: partial(_numbers, _FOUR, recoder=name) for name in ("mdav", "vmdav", "k_member", "one_pass")},
+    **{
+        name: partial(_numbers, _FOUR, recoder=name)
+        for name in ("mdav", "vmdav", "k_member", "one_pass", "local")
+    },
+    "b_local": partial(_adult, SET_B, recoder="local", loss="granularity"),
+    "t_local": partial(_adult, SET_B, recoder="local", loss="granularity", **_LIMITS["t"]),
     "numbers_mondrian": partial(_numbers, _FOUR, recoder="mondrian"),
     "univariate": partial(_numbers, ("fnlwgt",), recoder="univariate"),
     **{

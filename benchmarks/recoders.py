@@ -67,7 +67,7 @@ ROWS: Final = (
         Row(f"b_{name}", f"{_B}{name}, granularity")
         for name in (
             *("ola", "incognito", "samarati", "datafly", "mingen", "fixed"),
-            *("top_down", "annealing", "genetic"),
+            *("top_down", "annealing", "genetic", "local"),
             *("mondrian", "mondrian_relaxed"),
         )
     ),
@@ -84,7 +84,7 @@ ROWS: Final = (
         Row(f"t_{name}", f"{_T}{name}, granularity")
         for name in (
             *("ola", "incognito", "samarati", "datafly", "mingen"),
-            *("top_down", "annealing", "genetic"),
+            *("top_down", "annealing", "genetic", "local"),
             *("mondrian", "mondrian_relaxed"),
         )
     ),
@@ -94,6 +94,7 @@ ROWS: Final = (
     Row("vmdav", "the same, vmdav"),
     Row("k_member", "the same, k_member"),
     Row("one_pass", "the same, one_pass"),
+    Row("local", "the same, local"),
     Row("numbers_mondrian", "the same, mondrian"),
     Row("univariate", "Adult, fnlwgt alone, k = 5, univariate"),
     Row("merge", "Adult, 3 numbers, k = 5, t = 0.15 on the hours, merge"),

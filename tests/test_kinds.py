@@ -45,7 +45,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "anon_pipeline"
 OF_LIMITS = LIMIT_NAMES | {f"{section}.{name}" for section in ("gate", "attacks") for name in LIMIT_NAMES}
 BUILT_ON = {"import KNOWN_COLUMNS", "import L_DIVERSITY", "import T_CLOSENESS"}
 """Entries that another limit builds on."""
-FAMILY = {"import FULL_DOMAIN", "import MICROAGGREGATION", "import MONDRIAN", "import SUBTREE"}
+FAMILY = {f"import {name.upper()}" for name in FAMILIES}
 TABLE: dict[str, Collection[str]] = {
     "catalog/*.py": FAMILY.union(*TABLES),
     "catalog/detectors/*.py": {"import TELEPHONE", *(one.name for one in DETECTORS)},

@@ -139,6 +139,7 @@ MONDRIAN = Family(
 MICROAGGREGATION = Family(
     "microaggregation", f"{_PLACE}.microaggregation.microaggregation:microaggregation", "means"
 )
+LOCAL = Family("local", f"{_PLACE}.microaggregation.local_ranges:local_ranges", "ranges")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from anon_pipeline.base.errors import PluginError
 from anon_pipeline.catalog.entries import (
     FULL_DOMAIN,
+    LOCAL,
     MICROAGGREGATION,
     MONDRIAN,
     SUBTREE,
@@ -99,6 +100,14 @@ _ALL = (
         "mondrian_relaxed_entries",
         "the same, cutting through equal values, too",
         by_order=True,
+    ),
+    Recoder(
+        "local",
+        "ranges of clusters that grow by what widens them least, and are merged until they keep t and l",
+        LOCAL,
+        f"{_MICRO}.algorithms:local_clusters",
+        by_order=True,
+        keeps_limits=True,
     ),
     _micro("mdav", "mdav_clusters", "means of k records or a few more"),
     _micro(

@@ -187,6 +187,7 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
                     "problem": {**WORDS, "description": "Why there is no release; null if there is one."},
                     "k": {"type": ["integer", "null"]},
                     "epsilon": {"type": ["number", "null"]},
+                    "weakens": {**BIT, "description": "Whether it weakens protection, as diff has it."},
                     "outcome": {"anyOf": [OUTCOME, {"type": "null"}]},
                 }
             ),

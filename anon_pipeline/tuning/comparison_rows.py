@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-from anon_pipeline.tuning.outcomes import Measured, Outcome
+from anon_pipeline.tuning.outcomes import Measured
 from anon_pipeline.tuning.output import number
 
 COLUMNS: Final = (
@@ -17,17 +17,46 @@ COLUMNS: Final = (
 )
 
 
-def gate_in_words(found: Outcome) -> str:
-    """Say that the gate passes a release, with how many warnings, or which limits it does not keep."""
+_MORE: Final = 1.05
+"""A variant links no more than another one if it links at most so many times as many: some are bounds."""
+
+
+def gate_in_words(one: Measured) -> str:
+    """Say whether the gate passes a release, with how many warnings, and whether protection is weaker."""
+    found = one.outcome
+    if found is None:
+        return f"no release: {one.problem}"
     if found.refused:
-        return f"refuses: {', '.join(found.refused)}"
-    return f"passes, warns of {len(found.warned)}" if found.warned else "passes"
+        said = f"refuses: {', '.join(found.refused)}"
+    else:
+        said = f"passes, warns of {len(found.warned)}" if found.warned else "passes"
+    return f"{said}; weaker protection" if one.weakens else said
 
 
 def least_loss(found: Sequence[Measured]) -> Measured | None:
-    """Return the variant with the least loss of those that the gate passes; None where it passes none."""
-    passing = [one for one in found if one.outcome is not None and one.outcome.passes]
-    return min(passing, key=lambda one: one.outcome.loss if one.outcome else 1.0, default=None)
+    """Return the variant with the least loss of those that protect no less than the first one.
+
+    The gate passes them, their policy weakens no protection, and they link no more records.
+
+    Args:
+        found: the first one is the policy itself.
+    Returns:
+        None where there is none.
+    """
+    first = found[0].outcome
+    most = 1.0 if first is None else first.linking * _MORE
+    fitting = [
+        (own.loss, place)
+        for place, one in enumerate(found)
+        if (own := one.outcome) is not None and own.passes and not one.weakens and own.linking <= most
+    ]
+    return found[min(fitting)[1]] if fitting else None
+
+
+def by_loss(found: Sequence[Measured]) -> list[Measured]:
+    """Return the variants that have a release, the least loss first."""
+    made = [(own.loss, place) for place, one in enumerate(found) if (own := one.outcome) is not None]
+    return [found[place] for _, place in sorted(made)]
 
 
 def rows(found: Sequence[Measured]) -> list[dict[str, str]]:
@@ -38,7 +67,7 @@ def rows(found: Sequence[Measured]) -> list[dict[str, str]]:
 def _row(one: Measured) -> dict[str, str]:
     row = dict.fromkeys(COLUMNS, "–") | {"variant": one.name}
     if one.outcome is None:
-        return row | {"gate": f"no release: {one.problem}"}
+        return row | {"gate": gate_in_words(one)}
     measured = asdict(one.outcome)
     shown = {name: number(measured[name]) for name in COLUMNS if name in measured}
     return (
@@ -47,7 +76,7 @@ def _row(one: Measured) -> dict[str, str]:
         | {
             "k": str(one.k),
             "epsilon": "–" if one.epsilon is None else f"{one.epsilon:g}",
-            "gate": gate_in_words(one.outcome),
+            "gate": gate_in_words(one),
             "classes": f"{one.outcome.classes:,}",
             "smallest_class": f"{one.outcome.smallest_class:,}",
         }
@@ -71,6 +100,7 @@ def as_json(found: Sequence[Measured]) -> list[dict[str, Any]]:
             "problem": one.problem or None,
             "k": one.k,
             "epsilon": one.epsilon,
+            "weakens": one.weakens,
             "outcome": None if one.outcome is None else asdict(one.outcome),
         }
         for one in found

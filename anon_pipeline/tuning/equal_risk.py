@@ -1,4 +1,4 @@
-"""The k and ε with the least loss by which a policy links no more records than another one does."""
+"""A policy's k and ε with the least loss by which no more records are linked than by another one."""
 
 from __future__ import annotations
 
@@ -14,22 +14,33 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.stages.private import Staged
 from anon_pipeline.tuning.expect import expect
 from anon_pipeline.tuning.grid import Choice, policy_at
+from anon_pipeline.tuning.limit_forecasts import verdicts
 from anon_pipeline.tuning.recode_input import Recoded, recode_input
 from anon_pipeline.tuning.results import Expected
 
-_TIMES: Final = (1, 2, 3, 5, 10, 20, 50)  # k is the policy's, so many times
-_EPSILONS: Final = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 40.0)
+_TIMES: Final = (1, 1.5, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50)  # k is the policy's, so many times
+_EPSILONS: Final = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 40.0)  # and the policy's own
 _BETWEEN: Final = 3  # ε that are tried between the best one and each neighbor
 _SEED: Final = 0  # of simulated noise, as in `tune`
 
 
 class Safe(NamedTuple):
-    """A policy that links no more than it may, with its own k and ε; what is lost by it, to compare."""
+    """A policy that links no more than it may.
+
+    k, epsilon: of it. loss: expected.
+    passes: whether it is expected to keep the limits of the gate that can be judged without a release.
+    """
 
     policy: Policy
     k: int
     epsilon: float | None
     loss: float
+    passes: bool
+
+    @property
+    def rank(self) -> tuple[bool, float, int]:
+        """What decides between several, the least being the best: it passes, loses little, has a small k."""
+        return not self.passes, self.loss, self.k
 
 
 def linking_at(policy: Policy, before: Staged, hierarchies: Path) -> float:
@@ -48,9 +59,9 @@ def _expect(policy: Policy, table: Recoded) -> Expected:
 def as_safe(policy: Policy, before: Staged, most: float, *, hierarchies: Path) -> Safe | None:
     """Find the k and ε with the least loss by which at most a share is linked.
 
-    k is the policy's or a multiple of it. For each k twelve ε from 0.05 to 40 are tried, and some more around
-    the best of them: neither what is linked nor what is lost must grow with ε where records are suppressed by
-    confidence.
+    k is the policy's or up to 50 times it. ε is at most the policy's: twelve from 0.05 on are tried, and some
+    more around the best of them, since linking need not grow with ε, nor loss fall, where records are
+    suppressed by confidence. A pair that is expected to keep the gate's limits goes before one that is not.
 
     Args:
         before: the table that is recoded.
@@ -64,7 +75,7 @@ def as_safe(policy: Policy, before: Staged, most: float, *, hierarchies: Path) -
     found = list(_all_safe(policy, before, most, problems, hierarchies=hierarchies))
     if len(problems) == len(_TIMES):
         raise problems[0]
-    return min(found, key=lambda one: (one.loss, one.k), default=None)
+    return min(found, key=lambda one: one.rank, default=None)
 
 
 def _all_safe(
@@ -73,7 +84,7 @@ def _all_safe(
     """Yield the best ε for each k that may lose less than those before, and note why a k has no recoding."""
     best = math.inf
     for times in _TIMES:
-        k = policy.anonymize.k * times
+        k = round(policy.anonymize.k * times)
         changed = _with(policy, k, policy.perturb.epsilon if policy.perturb else None)
         try:
             table = recode_input(changed, before, hierarchies=hierarchies)
@@ -84,7 +95,7 @@ def _all_safe(
             continue
         one = _best(policy, table, k, most)
         if one is not None:
-            best = min(best, one.loss)
+            best = min(best, one.loss) if one.passes else best
             yield one
 
 
@@ -92,18 +103,20 @@ def _best(policy: Policy, table: Recoded, k: int, most: float) -> Safe | None:
     """Return the ε with the least loss of those that are tried, for one k; None where none is safe."""
     if not policy.perturbed:
         return next(_safe(policy, table, k, [None], most), None)
-    first = min(_safe(policy, table, k, _EPSILONS, most), key=lambda one: one.loss, default=None)
-    if first is None:
+    assert policy.perturb is not None  # noqa: S101 - there is noise
+    own = policy.perturb.epsilon
+    epsilons = [*(epsilon for epsilon in _EPSILONS if epsilon < own), own]
+    first = min(_safe(policy, table, k, epsilons, most), key=lambda one: one.rank, default=None)
+    if first is None or first.epsilon is None:
         return None
-    assert first.epsilon is not None  # noqa: S101 - there is noise
-    place = _EPSILONS.index(first.epsilon)
-    near = _EPSILONS[max(0, place - 1) : place + 2]
+    place = epsilons.index(first.epsilon)
+    near = epsilons[max(0, place - 1) : place + 2]
     between = [
         _round_down(low * (high / low) ** (step / (_BETWEEN + 1)))
         for low, high in itertools.pairwise(near)
         for step in range(1, _BETWEEN + 1)
     ]
-    return min([first, *_safe(policy, table, k, between, most)], key=lambda one: one.loss)
+    return min([first, *_safe(policy, table, k, between, most)], key=lambda one: one.rank)
 
 
 def _safe(
@@ -117,7 +130,8 @@ def _safe(
             continue
         expected = _expect(changed, table)
         if expected.linking_released <= most:
-            yield Safe(changed, k, epsilon, expected.loss)
+            passes = all(verdict.status.publishable for verdict in verdicts(changed, expected))
+            yield Safe(changed, k, epsilon, expected.loss, passes)
 
 
 def _least_loss(policy: Policy, table: Recoded) -> float:

@@ -14,8 +14,10 @@ from anon_pipeline.base.packed_tables import Table, unpack_table
 from anon_pipeline.evidence.evidence import Evidence
 from anon_pipeline.evidence.expectation import mean_linking_risk
 from anon_pipeline.gate import GateReport, Status, evaluate
+from anon_pipeline.limits.changes import compare_policies
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.protection import Effect
 from anon_pipeline.sources.population import read_population
 from anon_pipeline.stages.lineage import Descent, Where
 from anon_pipeline.tuning.equal_risk import Safe, as_safe, linking_at
@@ -36,14 +38,14 @@ class Outcome:
     passes: whether the gate would pass it. refused, warned: limits that it does not keep, or warns of.
     released: share of the records of the input.
     classes, smallest_class: of the release, in records.
-    linking: share of the released records that are linked by the nearest original, its mean over the noise;
+    linking: share of the released records whose own original is the nearest one, its mean over the noise;
         without noise classes/records.
     loss: share of what the quasi-identifiers say that is lost: 1 for a record that is not released, else the
         mean over columns of granularity and of the noise over the column's range (at most 1).
-    granularity: of the generalized columns; noise: mean error over the column's range, of the columns with
-        noise. None without such columns.
-    correlations, propensity, queries, classifier: of `utility.measures`; the median error of a count, and how
-        much more of the labels a model trained on the input predicts.
+    granularity: of the generalized columns. noise: mean expected error over the column's range, of the
+        columns with noise, each at most 1. None without such columns.
+    correlations, propensity, queries, classifier: of `utility.measures`; the median error of a count, and the
+        accuracy of a model trained on the input minus that of one trained on the release.
     seconds: that the release took, without the gate and measuring.
     """
 
@@ -70,6 +72,7 @@ class Measured:
 
     outcome: None where no release can be made. problem: why not; empty if there is one.
     k, epsilon: of its policy; others than were asked for where they were chosen for equal risk.
+    weakens: whether the change weakens protection, as `limits.changes.compare_policies` has it.
     """
 
     name: str
@@ -77,6 +80,7 @@ class Measured:
     problem: str = ""
     k: int | None = None
     epsilon: float | None = None
+    weakens: bool = False
 
 
 def measure_variants(
@@ -93,8 +97,7 @@ def measure_variants(
 
     Args:
         variants: the first one is that of the source.
-        equal_risk: whether each of the others gets the k and ε with the least loss by which no more records
-            are linked than by the first one.
+        equal_risk: whether k and ε of each of the others are chosen, see `equal_risk.as_safe`.
         observe: called when a variant begins, and now and then with how far a search is.
     Raises:
         InputError: the source cannot be read.
@@ -117,7 +120,8 @@ def measure_variants(
             yield Measured(variant.name, None, _problem(error))
             continue
         epsilon = None if policy.perturb is None else policy.perturb.epsilon
-        yield Measured(variant.name, found, k=policy.anonymize.k, epsilon=epsilon)
+        weakens = compare_policies(base, policy).effect is Effect.WEAKENS
+        yield Measured(variant.name, found, k=policy.anonymize.k, epsilon=epsilon, weakens=weakens)
 
 
 def _problem(error: AnonPipelineError) -> str:
@@ -184,7 +188,7 @@ def _judge(made: Trial, locations: Locations) -> GateReport:
 def _outcome(
     policy: Policy, report: GateReport, evidence: Evidence, found: Utility, seconds: float
 ) -> Outcome:
-    errors = [one.realized.of_range for one in found.noise.values()]
+    errors = [one.expected_of_range for one in found.noise.values()]
     noise = fmean([min(error or 0.0, 1.0) for error in errors]) if errors else None
     released = found.released / max(1, found.records)
     sizes = evidence.classes.sizes

@@ -28,7 +28,7 @@ def variant_map(found: Sequence[Measured], policy: Policy) -> str:
     Source:
         [DB 2.7].
     """
-    made = [(place, one.name, one.outcome) for place, one in enumerate(found, 1) if one.outcome is not None]
+    made = [(place, one, one.outcome) for place, one in enumerate(found, 1) if one.outcome is not None]
     limit, bound = limit_on_map(policy)
     scale = scale_of([own.loss for _, _, own in made], [*(own.linking for _, _, own in made), bound])
     passing = sum(own.passes for _, _, own in made)
@@ -51,15 +51,15 @@ def _style(own: Outcome) -> str:
     return "pass" if own.passes else "miss"
 
 
-def _mark(place: int, name: str, own: Outcome, scale: Scale) -> Markup:
+def _mark(place: int, one: Measured, own: Outcome, scale: Scale) -> Markup:
     """Draw a variant; what it is shows as a tooltip."""
     x, y = scale.place(own.loss, own.linking)
-    said = shape("title", f"{place}. {name}: {_numbers(own)}, {gate_in_words(own)}")
+    said = shape("title", f"{place}. {one.name}: {_numbers(own)}, {gate_in_words(one)}")
     return shape("circle", said, class_=_style(own), cx=x, cy=y, r=4)
 
 
 def _labels(points: Sequence[tuple[int, tuple[float, float]]]) -> Iterator[Markup]:
-    """Write the numbers of the variants beside them; of those that lie on each other, all in one place."""
+    """Write the numbers of the variants beside them; points that overlap share one label."""
     found: dict[tuple[int, int], list[tuple[int, float, float]]] = {}
     for place, (x, y) in points:
         found.setdefault((round(x / _NEAR), round(y / _NEAR)), []).append((place, x, y))
@@ -68,10 +68,10 @@ def _labels(points: Sequence[tuple[int, tuple[float, float]]]) -> Iterator[Marku
         yield shape("text", text, x=max(x for _, x, _ in ones) + 7, y=ones[0][2] + 4, font_size=11)
 
 
-def _explain(place: int, name: str, own: Outcome, y: float) -> Iterator[Markup]:
+def _explain(place: int, one: Measured, own: Outcome, y: float) -> Iterator[Markup]:
     """Write what a number stands for."""
     yield shape("circle", class_=_style(own), cx=PAPER.left + 6, cy=y - 4, r=4)
-    said = f"{place}. {name}: {_numbers(own)}, {'passes' if own.passes else 'is refused'}"
+    said = f"{place}. {one.name}: {_numbers(own)}, {'passes' if own.passes else 'is refused'}"
     yield shape("text", said, x=PAPER.left + 16, y=y)
 
 

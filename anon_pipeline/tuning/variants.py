@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ SHORT: Final[Mapping[str, str]] = MappingProxyType(
 )
 """Short names of keys, by which variants are given."""
 _SECTIONS: Final = ("columns", "anonymize", "perturb", "suppress", "gate")
+_KEY: Final = re.compile(r"[a-z_]{1,20}")
 ALL: Final = "all"
 """Stands for every recoder."""
 
@@ -35,7 +37,7 @@ ALL: Final = "all"
 class Variant:
     """A policy that is compared with others.
 
-    name: what it differs in, as it was asked for.
+    name: the settings that were asked for; equal risk may change k and ε.
     policy: None where there is no such policy.
     problem: why there is none; empty if there is.
     """
@@ -50,38 +52,56 @@ def variants_of(policy: Policy, settings: Sequence[str]) -> list[Variant]:
 
     Args:
         settings: each ``key=value``, or several of them between commas; ``recoder=all`` stands for every
-            recoder, that of the policy included. A key is a path in the policy (``anonymize.k``) or one of
-            `SHORT`.
+            recoder that fits the policy, its own included. A key is a path in the policy (``anonymize.k``)
+            or one of `SHORT`.
     Raises:
         InputError: a setting that cannot be read, or a key that is not compared.
     """
-    found, asked = [Variant("as in the policy", policy)], []
+    found = [Variant("as in the policy", policy)]
     for setting in settings:
         values = _parse(setting)
         if values.get("anonymize.recoder") == ALL:
-            asked += [{**values, "anonymize.recoder": name} for name in RECODERS]
+            every = [_variant(policy, {**values, "anonymize.recoder": name}) for name in RECODERS]
+            found += [one for one in every if one.policy is not None]
         else:
-            asked.append(values)
-    return found + [_variant(policy, values) for values in asked]
+            found.append(_variant(policy, values))
+    return found
 
 
 def _parse(setting: str) -> dict[str, Any]:
     """Read one setting: a value for each key, by its path."""
     values: dict[str, Any] = {}
-    for part in setting.split(","):
+    for part in _parts(setting):
         key, equals, text = (piece.strip() for piece in part.partition("="))
         path = SHORT.get(key, key)
         if not equals or path.split(".")[0] not in _SECTIONS or "." not in path:
+            got = f", got {key}" if _KEY.fullmatch(key) else ""
             raise InputError(
                 "--with: must be KEY=VALUE, or several of them between commas. KEY is "
                 f"{', '.join(SHORT)}, or a path that begins with {', '.join(_SECTIONS)} and a dot, such as "
-                "anonymize.k"
+                f"anonymize.k{got}"
             )
         try:
             values[path] = None if text == "none" else yaml.safe_load(text)
         except yaml.YAMLError:
             raise InputError(f"--with: the value of {path} cannot be read") from None
     return values
+
+
+def _parts(setting: str) -> list[str]:
+    """Cut a setting at the commas that are in no brackets.
+
+    >>> _parts("k=5,columns.zip.hierarchy={mask: [3, 4]}")
+    ['k=5', 'columns.zip.hierarchy={mask: [3, 4]}']
+    """
+    parts, depth = [""], 0
+    for sign in setting:
+        depth += (sign in "[{") - (sign in "]}")
+        if sign == "," and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return parts
 
 
 def _variant(policy: Policy, values: Mapping[str, Any]) -> Variant:

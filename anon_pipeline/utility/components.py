@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.utility.covariances import correlations_of, covariances
 
-_APART = 1e-6  # between the two largest shares, so that there is one first component
+_APART = 1e-6  # smallest gap at which the first component is unique
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Covariances of columns before and after, in the units of the input: what structure is measured by."""
+"""Covariances of columns before and after, in the units of the input, for `components` and `inference`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def covariances(before: NDArray[np.float64], after: NDArray[np.float64]) -> Cova
     Args:
         before: (n, p) finite numbers of the input; NaN for missing. after: (r, p) released ones.
     Returns:
-        None where fewer than two columns vary, or fewer records than columns and two more are complete.
+        None where fewer than two columns vary, or fewer than p + 2 records are complete before or after.
     """
     own, released = (table[~np.isnan(table).any(axis=1)] for table in (before, after))
     if not len(own) or not len(released):

@@ -42,9 +42,9 @@ class Interval(NamedTuple):
 
 
 def overlap(one: Interval, other: Interval) -> float:
-    """Return how much two intervals overlap, the mean of both shares, in [0, 1].
+    """Return the mean of the shares of two intervals that lie in both, in [0, 1].
 
-    A single number overlaps as a whole with an interval that holds it.
+    An interval of width 0 has the share 1 if the other one contains it.
 
     Source:
         Karr et al. (2006), with 0 in place of negative numbers for intervals that are apart.

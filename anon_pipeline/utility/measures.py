@@ -106,6 +106,7 @@ GROUPS: Mapping[str, tuple[Measure, ...]] = {
                 Number("*.realized.zeros", "records with the value 0, left out of that error", "records", ""),
                 Number("*.realized.of_range", "error of this draw, of the column's range", "share"),
                 Number("*.expected", "expected error, in multiples of the value", "times"),
+                Number("*.expected_of_range", "expected error, of the column's range", "share"),
                 Number("*.sse", "sum of squared errors of this draw", "unit²"),
             ),
         ),

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import EquivalenceClasses
+from anon_pipeline.base.sums import exact_sum
 from anon_pipeline.encode.grids import noises
 from anon_pipeline.encode.noise import output_bounds
 from anon_pipeline.evidence.measures import require_originals
@@ -24,11 +26,14 @@ class NoiseError:
     realized: of the released records.
     expected: mean of E|y − x|/|x| before noise was drawn, over the records that have a class; None if all
         x are 0.
+    expected_of_range: mean of E|y − x| over the range of the column in the input, over the same records; None
+        where a constant column has an error.
     sse: Σ (y − x)² over the released records, in the column's unit squared.
     """
 
     realized: RealizedError
     expected: float | None
+    expected_of_range: float | None
     sse: float
 
 
@@ -46,18 +51,25 @@ def noise_errors(compared: Comparison) -> dict[str, NoiseError]:
     for j, (name, noise) in enumerate(zip(policy.perturbed, noises(policy), strict=True)):
         column = table.perturbed[name]
         own, released = column.own[table.kept], column.released[table.kept]
+        moved = shifts(
+            noise,
+            exact[:, j],
+            sensitivities(noise, diameters[:, j])[originals.labels],  # of −1 any: not measured
+            bounds=bounds[j],
+        )
         found[name] = NoiseError(
             realized_error(released, own, span=float(np.nanmax(column.own) - np.nanmin(column.own))),
-            expected_relative_shift(
-                exact[:, j].astype(np.float64),
-                originals.labels,
-                shifts=shifts(
-                    noise,
-                    exact[:, j],
-                    sensitivities(noise, diameters[:, j])[originals.labels],  # of −1 any: not measured
-                    bounds=bounds[j],
-                ),
-            ),
+            expected_relative_shift(exact[:, j].astype(np.float64), originals.labels, shifts=moved),
+            _of_range(moved[inside], originals.grid[:, j]),
             float(np.square(released - own).sum()),
         )
     return found
+
+
+def _of_range(moved: NDArray[np.float64], grid: NDArray[np.float64]) -> float | None:
+    """Return the mean of what values are moved by, as a share of the range of a column in grid units."""
+    mean = exact_sum(moved) / len(moved) if len(moved) else 0.0
+    span = float(np.nanmax(grid) - np.nanmin(grid))
+    if span > 0:
+        return mean / span
+    return None if mean else 0.0

@@ -60,8 +60,8 @@ def _of_column(own: NDArray[np.float64], released: NDArray[np.float64]) -> tuple
 def _of_quantiles(own: NDArray[np.float64], released: NDArray[np.float64]) -> float:
     """Return the mean loss of the quantiles: where those of the release lie in the input.
 
-    A quantile of the release is the input's if the input has at most so many below it, and at least so many
-    up to it.
+    The q-quantile of a release loses nothing if at most the share q of the input is below it, and at least q
+    is at or below it.
     """
     ordered, n, found = np.sort(own), len(own), []
     for share in _QUANTILES:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 
-from anon_pipeline.tuning.comparison_rows import COLUMNS, as_csv, as_json, gate_in_words, least_loss, rows
+from anon_pipeline.tuning.comparison_rows import COLUMNS, as_csv, as_json, by_loss, least_loss, rows
 from tests.tuning.variants import MADE, outcome
 
 
 def test_rows_have_every_column_and_what_is_missing_is_a_dash() -> None:
-    base, fixed, refused, larger = rows(MADE)
-    assert all(tuple(row) == COLUMNS for row in (base, fixed, refused, larger))
+    base, fixed, refused, weaker, larger = rows(MADE)
+    assert all(tuple(row) == COLUMNS for row in rows(MADE))
+    assert weaker["gate"] == "passes; weaker protection"
     assert (base["k"], base["epsilon"], base["classes"], base["noise"]) == ("5", "2", "1,234", "–")
     assert (base["queries"], base["classifier"], base["gate"]) == ("0.123", "-0.02", "passes")
     assert fixed["gate"] == "no release: anonymize.levels: must name every generalize column"
@@ -33,7 +35,10 @@ def test_json_has_exact_numbers() -> None:
     assert found[1]["outcome"] is None and found[1]["problem"].startswith("anonymize.levels")
 
 
-def test_the_least_loss_is_that_of_a_release_which_the_gate_passes() -> None:
-    assert least_loss(MADE) is MADE[0]
-    assert least_loss(MADE[1:3]) is None
-    assert gate_in_words(outcome()) == "passes"
+def test_the_least_loss_is_that_of_what_protects_no_less() -> None:
+    assert least_loss(MADE) is MADE[0]  # one is refused, one weakens protection, one loses more
+    better = replace(MADE[4], outcome=outcome(loss=0.29))
+    riskier = replace(MADE[4], outcome=outcome(loss=0.28, linking=0.05))
+    assert least_loss([*MADE, riskier, better]) is better
+    assert least_loss([MADE[2], MADE[3]]) is None
+    assert [one.name for one in by_loss(MADE)] == ["epsilon = 9", "k = <b>", "as in the policy", "k = 9"]

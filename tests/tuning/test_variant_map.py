@@ -15,7 +15,7 @@ def test_the_map_has_every_variant_with_a_release() -> None:
     text = variant_map(MADE, policy(gate={"linking_risk": 0.05}))
     root = ET.fromstring(text)
     marks = [one for one in root.iter(f"{SPACE}circle") if one.find(f"{SPACE}title") is not None]
-    assert [mark.get("class") for mark in marks] == ["pass", "miss", "pass"]
+    assert [mark.get("class") for mark in marks] == ["pass", "miss", "pass", "pass"]
     assert "gate.linking_risk: at most 0.05" in text
     assert "1. as in the policy: linking 0.04, loss 0.3, passes" in text
     assert "3. k = &lt;b&gt;: linking 0.04, loss 0.2, is refused" in text
@@ -24,7 +24,7 @@ def test_the_map_has_every_variant_with_a_release() -> None:
 
 
 def test_numbers_of_points_in_one_place_share_a_label() -> None:
-    root = ET.fromstring(variant_map([MADE[0], MADE[0], MADE[3]], policy()))
+    root = ET.fromstring(variant_map([MADE[0], MADE[0], MADE[4]], policy()))
     labels = [one.text for one in root.iter(f"{SPACE}text") if one.get("font-size") == "11"]
     assert labels == ["1, 2", "3"]
 

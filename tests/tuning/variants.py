@@ -26,5 +26,6 @@ MADE = [
     Measured("as in the policy", outcome(), k=5, epsilon=2.0),
     Measured("recoder = fixed", None, "anonymize.levels: must name every generalize column"),
     Measured("k = <b>", outcome(loss=0.2, passes=False, refused=("k", "linking_risk")), k=2),
+    Measured("epsilon = 9", outcome(loss=0.1), k=5, epsilon=9.0, weakens=True),
     Measured("k = 9", outcome(loss=0.4, linking=0.002, warned=("rare_values.x",)), k=9, epsilon=None),
 ]

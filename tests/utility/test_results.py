@@ -86,16 +86,16 @@ def result(**more: Any) -> Utility:
 
 
 def test_numbers_of_a_column_name_it_and_what_is_not_measured_is_a_dash() -> None:
-    noise = NoiseError(RealizedError(0.5, 2, 0.1), 0.6, 12.0)
+    noise = NoiseError(RealizedError(0.5, 2, 0.1), 0.6, 0.2, 12.0)
     shown = list(rows(result(noise={"pay": noise}, discernibility=1234567)))
     expected = next(row for row in shown if row.words.startswith("expected error"))
     words = "expected error, in multiples of the value"
     assert expected == Row("What noise loses", words, "pay", "0.6", "times", "less")
     assert {row.value for row in shown if row.words.startswith("predicted correctly")} == {"–"}
-    assert len([row for row in shown if row.column == "pay"]) == 5
+    assert len([row for row in shown if row.column == "pay"]) == 6
     assert next(row.value for row in shown if row.unit == "pairs") == "1,234,567"
     every = sum(len(measure.numbers) for measure in MEASURES.values())
-    assert len(list(rows(result(noise={})))) == every - 5
+    assert len(list(rows(result(noise={})))) == every - 6
     assert [row.group for row in shown] == sorted((row.group for row in shown), key=list(GROUPS).index)
 
 

@@ -104,6 +104,14 @@ def k_member_clusters(task: Task, space: Space) -> NDArray[np.int64]:
     return labels
 
 
+def local_clusters(task: Task, space: Space) -> NDArray[np.int64]:
+    """Form clusters by k-member, and merge them until each keeps every limit."""
+    labels = k_member_clusters(task, space)
+    if not task.constraints.sensitive:
+        return labels
+    return merge(space, rules_of(task.constraints), labels)
+
+
 def one_pass_clusters(task: Task, space: Space) -> NDArray[np.int64]:
     """Form n/k clusters by one-pass k-means, which begin with records at equal steps of the table's order.
 

@@ -37,7 +37,7 @@ def clusters_of(task: Task, space: Space) -> NDArray[np.int64]:
     return labels
 
 
-def _keep(task: Task, records: ByRecord, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
+def kept_records(task: Task, records: ByRecord, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Tell which records are released, (n,): those of classes that keep every limit.
 
     Args:
@@ -57,7 +57,7 @@ def _keep(task: Task, records: ByRecord, labels: NDArray[np.int64]) -> NDArray[n
     return kept
 
 
-def _loss(task: Task, records: ByRecord, labels: NDArray[np.int64], kept: NDArray[np.bool_]) -> float:
+def range_loss(task: Task, records: ByRecord, labels: NDArray[np.int64], kept: NDArray[np.bool_]) -> float:
     """Measure what the classes lose by their ranges, as Mondrian's do; what is suppressed loses all.
 
     Args:
@@ -105,13 +105,13 @@ def microaggregation(task: Task, records: ByRecord) -> Recoding:
     codes = np.empty(space.codes.shape, np.int64)
     codes[space.order] = found.codes
     labels = equivalence_classes(codes).labels
-    kept = _keep(task, records, labels)
+    kept = kept_records(task, records, labels)
     codes[~kept] = -1
     return Recoding(
         codes=codes,
         values=found.values,
         levels=None,
-        loss=_loss(task, records, labels, kept),
+        loss=range_loss(task, records, labels, kept),
         suppressed=int((~kept).sum()),
         checked=0,
         sse=_sse(found, kept[space.order]),

@@ -1,4 +1,4 @@
-"""Simulated annealing: improve known fronts by random steps, which may lose more at first."""
+"""Simulated annealing: improve known fronts by random steps; early ones may increase the loss."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _SEED: Final = 2002  # of no meaning, but always the same
 
 
 def _first_population(search: Search, random: np.random.Generator) -> list[State]:
-    """Return the hidden state, and random ones that open few values to most of them."""
+    """Return the hidden state, and random ones, which open 2 % of the values to 90 % of them."""
     shares = np.linspace(0.02, 0.9, _STATES - 1)
     return [hidden_state(search), *(random.random(search.size) < share for share in shares)]
 
@@ -65,7 +65,7 @@ def evolve(search: Search) -> State:
 
 
 def _add(search: Search, found: list[tuple[Outcome, bytes]], state: State) -> None:
-    """Put a state among the others, the best first, unless its fronts are there already."""
+    """Put a state among the others, the best first, unless one with the same fronts is there."""
     entry = (look_at(search, state), (state & reached_in(search, state)).tobytes())
     place = bisect.bisect_left(found, entry)
     if found[place : place + 1] != [entry]:

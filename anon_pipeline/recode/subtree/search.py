@@ -54,7 +54,8 @@ class Search:
     """One question, laid out for looking at many states.
 
     task: the question; ``table``: what it is asked of.
-    trees: q of them. starts: (q + 1,) where each one's part of a state begins, and the last one's ends.
+    trees: one for each of q columns. starts: (q + 1,) where the parts of the columns begin in a state, and
+        the last one ends.
     costs: q arrays (v,): of a cell with each value, in whole numbers.
     units: how costs become scores.
     limit: records that may be suppressed; fewer than all of them.
@@ -118,7 +119,7 @@ def fronts_of(search: Search, state: State) -> Iterator[tuple[NDArray[np.int64],
 
 
 def reached_in(search: Search, state: State) -> State:
-    """Return which inner values are in a front or above it: those whose change changes a front."""
+    """Return which inner values are in a front or above it; to flip any other one changes nothing."""
     return np.concatenate([np.zeros(0, np.bool_), *(reached for _, reached in fronts_of(search, state))])
 
 

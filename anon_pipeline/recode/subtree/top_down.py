@@ -30,9 +30,9 @@ class _Here(NamedTuple):
 class _Step(NamedTuple):
     """What opening one value was found to do.
 
-    gain: by how much the score falls, ≥ 0.
+    gain: by how much the score falls; negative where it rises.
     smallest: records of the smallest class then.
-    at: values that were open when it was looked at.
+    at: number of open values when it was looked at; out of date if that has changed.
     """
 
     gain: int
@@ -40,7 +40,7 @@ class _Step(NamedTuple):
     at: int
 
     def worth(self, here: _Here) -> Fraction:
-        """Return what it gains for each record by which the smallest class becomes smaller."""
+        """Return the gain, divided by 1 and the decrease of the smallest class in records."""
         return Fraction(self.gain, max(0, here.smallest - self.smallest) + 1)
 
 
@@ -52,14 +52,13 @@ def _stand(search: Search, state: State) -> _Here:
 
 
 def _try(search: Search, here: _Here, place: int) -> _Step | None:
-    """Look at the state with one more value open; None where that breaks a limit, or loses more."""
+    """Look at the state with one more value open; None where that breaks a limit."""
     opened = here.state.copy()
     opened[place] = True
     then = _stand(search, opened)
-    gain = here.outcome.score - then.outcome.score
-    if then.outcome.excess or gain < 0:
+    if then.outcome.excess:
         return None
-    return _Step(gain, then.smallest, int(here.state.sum()))
+    return _Step(here.outcome.score - then.outcome.score, then.smallest, int(here.state.sum()))
 
 
 class _Known(NamedTuple):
@@ -85,9 +84,14 @@ def _next(search: Search, here: _Here, known: _Known) -> int | None:
         if place not in known.steps and place not in known.refused:
             known.look(search, here, place)
     while known.steps:
-        place = _best(known.steps, here)
-        if known.steps[place].at == here.state.sum():
-            return place
+        place, now = _best(known.steps, here), here.state.sum()
+        if known.steps[place].at == now:
+            if known.steps[place].gain >= 0:
+                return place
+            stale = [other for other, step in known.steps.items() if step.at != now]
+            if not stale:
+                return None
+            place = stale[0]  # what lost more before may lose less now
         known.look(search, here, place)
     return None
 
@@ -100,10 +104,10 @@ def _best(steps: dict[int, _Step], here: _Here) -> int:
 def top_down(search: Search) -> State:
     """Open one value after the other, as long as that keeps all constraints and loses no more.
 
-    Each step opens the value with the largest gain for each record by which the smallest class becomes
-    smaller: Fung's InfoGain / (AnonyLoss + 1), with the loss that the task names in place of the information
-    about one class label. What a value does is looked at when it comes into the front, and again before it
-    is opened, but not after every step. With k alone, what cannot be opened now cannot be later.
+    Each step opens the value with the largest gain / (1 + decrease of the smallest class): Fung's InfoGain /
+    (AnonyLoss + 1), with the loss that the task names in place of the information about one class label. What
+    a value does is looked at when it comes into the front, and again before it is opened or left, but not
+    after every step. With k alone, what breaks the suppression limit now breaks it later, too.
 
     Raises:
         InfeasibleError: the whole table as one class does not keep the constraints.

@@ -127,8 +127,8 @@ def front_of(tree: Tree, opened: NDArray[np.bool_]) -> tuple[NDArray[np.int64], 
         opened: (w,) whether each inner value is replaced by those below it; one below a value that is not
             opened does not matter.
     Returns:
-        Value of each leaf, (D,), which never falls; whether each inner value is in the front or above it,
-        (w,): whether opening or closing it changes the front.
+        Number of the released value of each leaf, (D,), never decreasing; whether each inner value is in the
+        front or above it, (w,), so that opening or closing it changes the front.
     """
     front, reached = np.empty(int(tree.last[0]), np.int64), np.empty(tree.values, np.bool_)
     write_front(tree.inner, tree.parents, (tree.first, tree.last), opened, front, reached)

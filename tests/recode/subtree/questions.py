@@ -12,8 +12,8 @@ from anon_pipeline.recode.task import Task
 from tests.recode.asking import ask
 
 
-def random_task(seed: int, recoder: str) -> Task:
-    """Sixty records, two columns of nine leaves in three groups: 8 values can be opened."""
+def random_task(seed: int, recoder: str, *, records: int = 60, columns: str = "ab", limit: int = 6) -> Task:
+    """Columns of nine leaves in three groups: of each, four values can be opened."""
     random = np.random.default_rng(seed)
     values = (
         np.array([f"leaf {leaf}" for leaf in range(9)], object),
@@ -21,10 +21,10 @@ def random_task(seed: int, recoder: str) -> Task:
         np.array(["*"], object),
     )
     lookups = (np.arange(9), np.arange(9) // 3, np.zeros(9, np.int64))
-    hierarchies = [Hierarchy(column, lookups, values) for column in "ab"]
-    shares = random.dirichlet(np.full(9, 0.6), 2)
-    codes = np.stack([random.choice(9, 60, p=own) for own in shares], axis=1).astype(np.int64)
-    return ask(codes, hierarchies, Constraints(4, 6), recoder=recoder, loss="granularity")
+    hierarchies = [Hierarchy(column, lookups, values) for column in columns]
+    shares = random.dirichlet(np.full(9, 0.6), len(columns))
+    codes = np.stack([random.choice(9, records, p=own) for own in shares], axis=1).astype(np.int64)
+    return ask(codes, hierarchies, Constraints(4, limit), recoder=recoder, loss="granularity")
 
 
 def distances_from_the_best(fronts: SimpleNamespace, recoder: str) -> list[float]:

@@ -15,6 +15,7 @@ from anon_pipeline.recode import Constraints, recode
 from anon_pipeline.recode.subtree.search import hidden_state, look_at, reached_in
 from anon_pipeline.recode.subtree.top_down import top_down
 from tests.recode.asking import ask
+from tests.recode.subtree.questions import random_task
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -64,3 +65,18 @@ def test_rare_values_stay_hidden_while_others_are_shown(from_rows) -> None:
     assert released == ["a"] * 5 + ["b"] * 5 + ["B"] * 3
     assert (found.levels, found.suppressed) == (None, 0)
     assert found.loss == pytest.approx(3 * 1 / 3 / 13)
+
+
+@pytest.mark.parametrize("limit", [8, 30])
+def test_what_lost_more_at_first_is_looked_at_again(fronts: SimpleNamespace, limit: int) -> None:
+    """Of such tables, one in twenty has a value that is refused at first and gains in the end."""
+    for seed in range(60):
+        task = random_task(seed, "top_down", records=80, columns="abc", limit=limit)
+        search = fronts.search(task)
+        state = top_down(search)
+        own = look_at(search, state)
+        for place in np.flatnonzero(reached_in(search, state) & ~state).tolist():
+            further = state.copy()
+            further[place] = True
+            then = look_at(search, further)
+            assert then.excess or then.score > own.score, seed
