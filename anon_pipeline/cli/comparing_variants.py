@@ -73,6 +73,7 @@ def compare(
 
     policy = load_policy(policy_file)
     check_partition(policy, options["partition"])
+    _refuse_targets(policy_file, csv_file, map_file)
     found = _measure(policy, policy_file, options)
     if not as_json:
         _print(found, policy)
@@ -85,6 +86,26 @@ def compare(
     click.echo(PRIVATE, err=True)
     if all(one.outcome is None for one in found[1:]):
         ctx.exit(_INFEASIBLE)
+
+
+def _refuse_targets(policy_file: Path, *targets: Path | None) -> None:
+    """Refuse, before any work, files that would replace the policy or each other, or that have no folder.
+
+    Raises:
+        InputError: names the option's file.
+    """
+    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
+
+    asked = [path for path in targets if path is not None]
+    taken = [policy_file.resolve()]
+    for path in asked:
+        if path.resolve() in taken:
+            raise InputError(
+                f"{path.name} must be a file of its own: the policy, or the other option, has it"
+            )
+        if not path.resolve().parent.is_dir():
+            raise InputError(f"{path.name} must be writable: its folder does not exist")
+        taken.append(path.resolve())
 
 
 def _measure(policy: Policy, policy_file: Path, options: dict[str, Any]) -> list[Measured]:

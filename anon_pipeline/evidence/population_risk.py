@@ -73,8 +73,8 @@ def class_populations(evidence: Evidence, policy: Policy, population: Population
         line = _positions(coded.hierarchies[j])
         texts = evidence.released[name].iloc[first]
         by_level = recoder_of(policy.anonymize.recoder).family.releases == "levels"
-        ends = _covered_positions(coded.hierarchies[j], line, texts, levels=by_level)
         points.append(line[coded.codes[:, j]])
+        ends = _covered_positions(coded.hierarchies[j], line, texts, levels=by_level, people=points[-1])
         low.append(ends[:, 0])
         high.append(ends[:, 1])
     return points_in_boxes(np.stack(points, axis=1), np.stack(low, axis=1), np.stack(high, axis=1))
@@ -107,16 +107,42 @@ def _positions(hierarchy: Hierarchy) -> Integers:
     return positions
 
 
-def _covered_positions(hierarchy: Hierarchy, line: Integers, texts: pd.Series, *, levels: bool) -> Integers:
-    """Return the first and the last position that each released text covers, (m, 2)."""
+def _covered_positions(
+    hierarchy: Hierarchy, line: Integers, texts: pd.Series, *, levels: bool, people: Integers
+) -> Integers:
+    """Return the first and the last position that each released text covers, (m, 2).
+
+    Of several values of one name on different levels, that of the fewest people.
+
+    Args:
+        people: (p,) position of each person of the population.
+    """
     codes, distinct = pd.factorize(texts.astype(object), use_na_sentinel=False)
     keys = [None if pd.isna(text) else str(text) for text in distinct]
     nodes = [_nodes(hierarchy, line, level) for level in range(hierarchy.height)]
     if levels:
         chosen = max(nodes[:-1], key=lambda named: sum(key in named for key in keys), default=nodes[-1])
         nodes = [chosen, nodes[-1]]
+    if not levels:
+        nodes = [_fewest_people(nodes, np.bincount(people, minlength=len(line)))]
     found = [_ends(hierarchy, line, nodes, key, ranges=not levels) for key in keys]
     return np.array(found, np.int64).reshape(-1, 2)[codes]
+
+
+def _fewest_people(
+    nodes: list[dict[str | None, tuple[int, int]]], counts: Integers
+) -> dict[str | None, tuple[int, int]]:
+    """Return for each name of a value, on whatever level, that of the fewest people.
+
+    Args:
+        counts: (D,) people on each position.
+    """
+    below = np.concatenate(([0], np.cumsum(counts)))
+    found: dict[str | None, tuple[int, int]] = {}
+    for name, ends in (item for named in nodes for item in named.items()):
+        known = found.get(name, ends)
+        found[name] = min(known, ends, key=lambda own: int(below[own[1] + 1] - below[own[0]]))
+    return found
 
 
 def _nodes(hierarchy: Hierarchy, line: Integers, level: int) -> dict[str | None, tuple[int, int]]:

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from anon_pipeline.base.errors import InfeasibleError, PolicyError
 from anon_pipeline.perturb.entropy import seeded_entropy
+from anon_pipeline.policy.contradictions import refuse_contradictions
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.stages.private import Staged
 from anon_pipeline.tuning.expect import expect
@@ -126,6 +127,7 @@ def _safe(
     for epsilon in epsilons:
         try:
             changed = _with(policy, k, epsilon)
+            refuse_contradictions(changed)
         except PolicyError:
             continue
         expected = _expect(changed, table)

@@ -8,13 +8,20 @@ from statistics import fmean
 from time import monotonic
 from typing import Final
 
-from anon_pipeline.base.errors import AnonPipelineError, InfeasibleError, InputError, private_stage
+from anon_pipeline.base.errors import (
+    AnonPipelineError,
+    InfeasibleError,
+    InputError,
+    PolicyError,
+    private_stage,
+)
 from anon_pipeline.base.observer import Observer, Step, ignore
 from anon_pipeline.base.packed_tables import Table, unpack_table
 from anon_pipeline.evidence.evidence import Evidence
 from anon_pipeline.evidence.expectation import mean_linking_risk
 from anon_pipeline.gate import GateReport, Status, evaluate
 from anon_pipeline.limits.changes import compare_policies
+from anon_pipeline.policy.defaults_files import refuse_below_defaults
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.protection import Effect
@@ -100,7 +107,8 @@ def measure_variants(
         equal_risk: whether k and ε of each of the others are chosen, see `equal_risk.as_safe`.
         observe: called when a variant begins, and now and then with how far a search is.
     Raises:
-        InputError: the source cannot be read.
+        InputError: the source cannot be read, or the table does not fit the policy.
+        InfeasibleError: with ``equal_risk``, the policy itself has no recoding.
     """
     base = variants[0].policy
     assert base is not None  # noqa: S101 - it was read from a file
@@ -113,10 +121,15 @@ def measure_variants(
             yield Measured(variant.name, None, variant.problem)
             continue
         try:
+            if policy is not base:
+                locations.confine(policy, partition)
+                refuse_below_defaults(policy, *filter(None, [locations.project]))
             if most is not None and policy is not base:
                 policy = _as_safe(policy, frame, locations, most).policy
             found = _measure(policy, frame, locations, observe)
-        except (InputError, InfeasibleError) as error:
+        except (InputError, PolicyError, InfeasibleError) as error:
+            if policy is base and not isinstance(error, InfeasibleError):
+                raise  # the data does not fit, whatever the variant
             yield Measured(variant.name, None, _problem(error))
             continue
         epsilon = None if policy.perturb is None else policy.perturb.epsilon

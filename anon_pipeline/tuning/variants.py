@@ -13,6 +13,7 @@ import yaml
 
 from anon_pipeline.base.errors import InputError, PolicyError
 from anon_pipeline.catalog.recoders import RECODERS
+from anon_pipeline.policy.contradictions import refuse_contradictions
 from anon_pipeline.policy.load import policy_from
 from anon_pipeline.policy.model import Policy
 
@@ -83,7 +84,7 @@ def _parse(setting: str) -> dict[str, Any]:
             )
         try:
             values[path] = None if text == "none" else yaml.safe_load(text)
-        except yaml.YAMLError:
+        except (yaml.YAMLError, ValueError, TypeError, RecursionError):  # PyYAML lets some escape
             raise InputError(f"--with: the value of {path} cannot be read") from None
     return values
 
@@ -120,9 +121,11 @@ def _variant(policy: Policy, values: Mapping[str, Any]) -> Variant:
         if not _set(attributes, path.split("."), value):
             return Variant(name, None, f"{path}: must be below a section that the policy has")
     try:
-        return Variant(name, policy_from(attributes))
+        changed = policy_from(attributes)
+        refuse_contradictions(changed)
     except PolicyError as error:
         return Variant(name, None, "; ".join(error.problems))
+    return Variant(name, changed)
 
 
 def _text(value: Any) -> str:

@@ -29,7 +29,8 @@ def covariances(before: NDArray[np.float64], after: NDArray[np.float64]) -> Cova
     Args:
         before: (n, p) finite numbers of the input; NaN for missing. after: (r, p) released ones.
     Returns:
-        None where fewer than two columns vary, or fewer than p + 2 records are complete before or after.
+        None where fewer than two columns vary, or fewer than p + 2 records are complete before or after,
+        or where the release varies beyond all numbers in the units of the input.
     """
     own, released = (table[~np.isnan(table).any(axis=1)] for table in (before, after))
     if not len(own) or not len(released):
@@ -43,8 +44,12 @@ def covariances(before: NDArray[np.float64], after: NDArray[np.float64]) -> Cova
     scale = np.sqrt(np.mean((own - middle) ** 2, axis=0))
     if not (scale > 0).all():
         return None
-    first, second = ((table - table.mean(axis=0)) / scale for table in (own, released))
-    return Covariances(first.T @ first / len(first), second.T @ second / len(second), len(first), len(second))
+    with np.errstate(over="ignore", invalid="ignore"):
+        first, second = ((table - table.mean(axis=0)) / scale for table in (own, released))
+        pair = first.T @ first / len(first), second.T @ second / len(second)
+    if not all(np.isfinite(matrix).all() for matrix in pair):
+        return None
+    return Covariances(*pair, len(first), len(second))
 
 
 def correlations_of(matrix: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -8,7 +8,7 @@ its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -135,7 +135,7 @@ def _of_levels(column: Recoded) -> Generalized:
 
 
 def _of_mixed_levels(column: Recoded) -> Generalized:
-    """Values on several levels: each the smallest node of its name that has its originals."""
+    """Values on several levels: each the largest node of its name, which is what a reader must assume."""
     return _of_nodes(column, ranges=False)
 
 
@@ -153,7 +153,9 @@ def _of_nodes(column: Recoded, *, ranges: bool) -> Generalized:
     nodes = [_nodes(hierarchy, level) for level in range(hierarchy.height)]
     found, strangers = [], 0
     for code, text in enumerate(texts):
-        node = _smallest(hierarchy, nodes, text, (int(low[code]), int(high[code])))
+        fitting = _fitting(hierarchy, nodes, text, (int(low[code]), int(high[code])))
+        size = min if ranges else max
+        node = size(fitting, key=lambda own: own[1] - own[0]) if fitting else None
         if node is None and made[code] != text:
             strangers += 1
         found.append(node or (int(low[code]), int(high[code]), -1))
@@ -169,16 +171,17 @@ def _range_texts(column: Recoded, low: NDArray[np.int64], high: NDArray[np.int64
     return [_key(ranges.values[code]) for code in ranges.codes.tolist()]
 
 
-def _smallest(
-    hierarchy: Hierarchy, nodes: list[dict[object, int]], text: object, within: tuple[int, int]
-) -> tuple[int, int, int] | None:
-    """Find the lowest node of a name that covers two leaves: first and last leaf, level."""
+def _fitting(
+    hierarchy: Hierarchy, nodes: Sequence[dict[object, int]], text: object, within: tuple[int, int]
+) -> list[tuple[int, int, int]]:
+    """Find the nodes of a name that cover two leaves: first and last leaf, level; the lowest level first."""
+    found = []
     for level, named in enumerate(nodes):
         if text in named:
             first, last = _ends(hierarchy, level, named[text])
             if first <= within[0] and within[1] <= last:
-                return first, last, level
-    return None
+                found.append((first, last, level))
+    return found
 
 
 def _lowest_common(hierarchy: Hierarchy, low: int, high: int) -> tuple[int, int, int]:

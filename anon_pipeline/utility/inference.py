@@ -10,11 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.utility.covariances import covariances
+from anon_pipeline.utility.covariances import correlations_of, covariances
 from anon_pipeline.utility.moments import at_most_one
 
 _WIDE = 1.959963984540054  # standard errors on each side of a 95 % confidence interval
-_SINGULAR = 1e10  # condition number from which coefficients are not told apart
+_SINGULAR = 1e10  # condition number of correlations from which coefficients are not told apart
+_CONSTANT = 1e-20  # variance in units of the input below which a column says nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +85,15 @@ def _regression(matrix: NDArray[np.float64], target: int, records: int) -> list[
     """
     others = np.delete(np.arange(len(matrix)), target)
     inner, beside = matrix[np.ix_(others, others)], matrix[others, target]
-    if not np.linalg.cond(inner) < _SINGULAR:
+    if np.diag(matrix).min() < _CONSTANT or not np.linalg.cond(correlations_of(inner)) < _SINGULAR:
         return None
-    inverse = np.linalg.inv(inner)
-    slopes = inverse @ beside
-    rest = max(0.0, float(matrix[target, target] - beside @ slopes))
-    errors = np.sqrt(np.maximum(rest * np.diag(inverse), 0.0) / (records - len(matrix)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        inverse = np.linalg.inv(inner)
+        slopes = inverse @ beside
+        rest = max(0.0, float(matrix[target, target] - beside @ slopes))
+        errors = np.sqrt(np.maximum(rest * np.diag(inverse), 0.0) / (records - len(matrix)))
+    if not (np.isfinite(slopes).all() and np.isfinite(errors).all()):
+        return None
     return [Interval(float(b), _WIDE * float(e)) for b, e in zip(slopes, errors, strict=True)]
 
 

@@ -34,26 +34,32 @@ class ProbabilisticLoss:
     overall: float | None
 
 
-def surprise(difference: float, variance: float) -> float:
+_ALIKE = 1e-9  # a difference, in the unit of the statistic, that rounding may cause
+
+
+def surprise(difference: float, variance: float, *, unit: float = 1.0) -> float:
     """Return the probability that a normal estimate differs by less than this.
 
     Args:
         variance: of the estimate; 0: it cannot differ.
+        unit: what a difference is compared with to tell it from rounding.
 
     >>> surprise(0, 1), round(surprise(1.96, 1), 3), surprise(1, 0)
     (0.0, 0.95, 1.0)
     """
-    if difference == 0:
+    if abs(difference) <= _ALIKE * unit:
         return 0.0
-    return math.erf(abs(difference) / math.sqrt(2 * variance)) if variance > 0 else 1.0
+    if not math.isfinite(difference) or not variance > 0:
+        return 1.0
+    return math.erf(abs(difference) / math.sqrt(2 * variance))
 
 
 def _of_column(own: NDArray[np.float64], released: NDArray[np.float64]) -> tuple[float, float, float]:
     """Return the losses of mean, variance and quantiles of one column without missing numbers."""
     n, off = len(own), own - own.mean()
     variance, fourth = float((off**2).mean()), float((off**4).mean())
-    mean = surprise(float(released.mean() - own.mean()), variance / n)
-    spread = surprise(float(released.var()) - variance, (fourth - variance**2) / n)
+    mean = surprise(float(released.mean() - own.mean()), variance / n, unit=math.sqrt(variance))
+    spread = surprise(float(released.var()) - variance, (fourth - variance**2) / n, unit=variance)
     return mean, spread, _of_quantiles(own, released)
 
 
@@ -103,6 +109,12 @@ def probabilistic_loss(before: NDArray[np.float64], after: NDArray[np.float64]) 
         Mateo-Sanz et al. (2005); [DB 2.6]; [methods 9.3].
     """
     scaled = [at_most_one(before[:, j], after[:, j]) for j in range(before.shape[1])]
+    with np.errstate(over="ignore", invalid="ignore"):  # what is beyond all numbers is surprising
+        return _all_losses(scaled)
+
+
+def _all_losses(scaled: list[tuple[NDArray[np.float64], NDArray[np.float64]]]) -> ProbabilisticLoss:
+    """Measure what `probabilistic_loss` does of columns whose numbers are at most 1."""
     columns, pairs = [], []
     for own, released in scaled:
         known, shown = own[~np.isnan(own)], released[~np.isnan(released)]

@@ -20,9 +20,8 @@ from anon_pipeline.stages.private import Means
 FULL_DOMAIN = tuple(n for n, r in RECODERS.items() if r.family.name == "full_domain")
 
 
-def counted(hierarchies, recoder, released, people):
-    """Count persons for each record of one release: columns are the hierarchies' names."""
-    policy = policy_from(
+def policy_of(hierarchies, recoder):
+    return policy_from(
         {
             "name": "x",
             "source": {"path": "x.csv"},
@@ -30,6 +29,11 @@ def counted(hierarchies, recoder, released, people):
             "anonymize": {"k": 2, "recoder": recoder},
         }
     )
+
+
+def counted(hierarchies, recoder, released, people):
+    """Count persons for each record of one release: columns are the hierarchies' names."""
+    policy = policy_of(hierarchies, recoder)
     evidence = evidence_from(pd.DataFrame(released), policy)
     found = class_populations(evidence, policy, Population(pd.DataFrame(people), "0" * 64))
     return found[evidence.classes.labels].tolist()
@@ -70,6 +74,16 @@ def test_a_level_covers_what_is_below_it(released, persons):
 )
 def test_local_recodings_cover_nodes_and_ranges(hierarchy, people, released, persons):
     assert counted({"q": hierarchy}, "mondrian", {"q": released}, {"q": people}) == persons
+
+
+def test_of_values_of_one_name_that_of_the_fewest_people_counts(tmp_path):
+    rows = [("a", "a1", "X", "*"), ("b", "b1", "X", "*"), ("c", "X", "C2", "*")]
+    (tmp_path / "q.csv").write_text("".join(f"{';'.join(row)}\n" for row in rows), encoding="utf-8")
+    people = Population(pd.DataFrame({"q": ["a"] * 3 + ["b"] * 2 + ["c"] * 50}), "0" * 64)
+    for recoder in ("top_down", "mondrian", "local"):
+        policy = policy_of({"q": {"table": "q.csv"}}, recoder)
+        evidence = evidence_from(pd.DataFrame({"q": ["X", "X"]}), policy, hierarchies=tmp_path)
+        assert class_populations(evidence, policy, people).tolist() == [5]
 
 
 def test_overlapping_classes_each_count_a_person():

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.tuning.grid import Grid
 from anon_pipeline.tuning.outcomes import Measured, measure_variants
 from anon_pipeline.tuning.tune import tune
 from anon_pipeline.tuning.variants import variants_of
 from tests.tuning.policies import people, policy
+
+DEFAULTS = "type: anon_pipeline.PolicyDefaults\nattributes: {anonymize: {k: 15}}\n"
 
 
 @pytest.fixture
@@ -73,3 +77,26 @@ def test_nothing_is_left_behind(places: Locations) -> None:
     before = sorted(path.name for path in places.sources.iterdir())
     measured(policy(), places, "recoder=mondrian", equal_risk=True)
     assert sorted(path.name for path in places.sources.iterdir()) == before
+
+
+def test_a_variant_whose_path_leaves_the_project_or_whose_noise_cannot_be_drawn_is_listed(
+    places: Locations, tmp_path: Path
+) -> None:
+    outside = ",".join(["columns.age.hierarchy={table: ../age.csv}"])
+    found = measured(policy(), places, outside, "epsilon=1e300,confidence=none", "k=30")
+    assert [one.outcome is None for one in found] == [False, True, True, False]
+    assert "must stay" in found[1].problem
+
+
+def test_a_variant_below_the_defaults_of_the_project_is_listed(places: Locations, tmp_path: Path) -> None:
+    (tmp_path / "policy.defaults.yaml").write_text(DEFAULTS, encoding="utf-8")
+    found = measured(policy(), replace(places, project=tmp_path), "k=10")
+    assert found[0].outcome is not None and found[1].outcome is None
+    assert "anonymize.k" in found[1].problem
+
+
+def test_a_table_that_does_not_fit_the_policy_ends_the_comparison(places: Locations, tmp_path: Path) -> None:
+    people().assign(age="CANARY").to_csv(tmp_path / "people.csv", index=False)
+    with pytest.raises(InputError, match="age") as caught:
+        measured(policy(), places, "k=10")
+    assert "CANARY" not in str(caught.value)

@@ -62,7 +62,12 @@ def test_what_a_recoder_does_not_take_is_left_out_unless_it_is_asked_for() -> No
         ("source.path=x", "KEY=VALUE"),
         ("columns=x", "KEY=VALUE"),
         ("recodr=ola", "got recodr"),
-        ("k=[", "the value of anonymize.k cannot be read"),
+        *(
+            (f"k={text}", "the value of anonymize.k cannot be read")
+            for text in ("[", "2001-13-45", "!!int abc")
+        ),
+        ("k=" + "9" * 5_000, "the value of anonymize.k cannot be read"),
+        ("k=" + "[" * 3_000, "the value of anonymize.k cannot be read"),
     ],
 )
 def test_a_setting_that_cannot_be_read_is_refused(setting: str, said: str) -> None:
@@ -76,6 +81,7 @@ def test_a_setting_that_cannot_be_read_is_refused(setting: str, said: str) -> No
         ("columns.nobody.weight=2", "must be below a section that the policy has"),
         ("columns.age.hierarchy.intervals.5=2", "must be below a section"),
         ("k=1", "anonymize.k"),
+        ("gate.k=21", "gate.k: must be at most anonymize.k"),
         ("recoder=nonsense", "must be one of"),
         ("recoder=fixed", "must name every generalize column"),
     ],

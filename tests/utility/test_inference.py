@@ -86,3 +86,12 @@ def test_the_same_table_overlaps_with_itself_and_a_constant_column_with_nothing(
     assert changed.coefficients is not None and changed.coefficients < 0.4
     copied = np.column_stack([before[:, 0], before[:, 0], before[:, 1]])
     assert compare_inference(copied, copied).regressions == 2  # the third has two regressors that are one
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("size", [1e300, 1e154, 1e-150, 1e-320])
+def test_extreme_numbers_give_finite_results(size: float) -> None:
+    for before, after in ((normal(), normal(seed=1) / 1e9 * size), (normal() / 1e9 * size, normal(seed=1))):
+        found = compare_inference(before, after)
+        numbers = [x for x in (found.means, found.coefficients, found.shift) if x is not None]
+        assert all(math.isfinite(x) for x in numbers)

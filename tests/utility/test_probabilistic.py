@@ -77,3 +77,20 @@ def test_constant_and_missing_columns_say_nothing() -> None:
     gaps[:5, 0] = np.nan
     found = probabilistic_loss(gaps, table())
     assert found.means is not None and found.correlations is not None
+
+
+def test_rounding_is_no_loss() -> None:
+    """Columns that say the same, and a balanced one, whose statistics have no variance."""
+    first = table()[:, 0]
+    inches = np.column_stack([first, first / 2.54])
+    assert probabilistic_loss(inches, inches[::-1].copy()).overall == pytest.approx(0, abs=1e-6)
+    balanced = np.tile([0.0, 1.0], RECORDS // 2).reshape(-1, 1)
+    assert probabilistic_loss(balanced, np.random.default_rng(1).permutation(balanced)).overall == 0
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("size", [1e300, 1e154, 1e-150, 1e-320])
+def test_extreme_numbers_are_losses_in_0_to_1(size: float) -> None:
+    for before, after in ((table(), table(1) * size), (table() * size, table(1))):
+        found = probabilistic_loss(before, after)
+        assert found.overall is None or 0 <= found.overall <= 1

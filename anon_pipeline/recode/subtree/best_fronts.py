@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.base.classes import group_rows
 from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
@@ -47,25 +48,50 @@ def choose_fronts(search: Search, state: State) -> Choice:
     if outcome.excess:
         raise no_front_error(search)
     found = classes_of(search, state)
-    lookups, values = [], []
+    lookups, texts, values = [], [], []
     columns = zip(search.task.hierarchies, search.trees, fronts_of(search, state), strict=True)
     for hierarchy, tree, (front, _) in columns:
         own, lookup = np.unique(front, return_inverse=True)
         lookups.append(lookup.reshape(-1).astype(np.int64))
-        values.append(_released_values(hierarchy, tree, own))
+        text, released = _by_name(_released_values(hierarchy, tree, own))
+        texts.append(text)
+        values.append(released)
     tuples = search.table.tuples[found.first[~found.broken]]
-    codes = np.stack([lookup[tuples[:, column]] for column, lookup in enumerate(lookups)], axis=1)
-    kept = np.where(found.broken, -1, np.cumsum(~found.broken) - 1)
+    rows = np.stack([lookup[tuples[:, column]] for column, lookup in enumerate(lookups)], axis=1)
+    codes = np.stack([text[rows[:, column]] for column, text in enumerate(texts)], axis=1)
+    first, classes, _ = group_rows(codes)
+    sizes = np.zeros(len(first), np.int64)
+    np.add.at(sizes, classes, found.contents.sizes[~found.broken])
+    kept = np.full(len(found.broken), -1, np.int64)
+    kept[~found.broken] = classes
     return Choice(
-        finder=key_classes(lookups, codes, np.arange(len(codes))),
-        codes=codes,
-        sizes=found.contents.sizes[~found.broken],
+        finder=key_classes(lookups, rows, classes),
+        codes=codes[first],
+        sizes=sizes,
         values=tuple(values),
         labels=kept[found.labels],
         levels=None,
         loss=float(search.units.loss(outcome.score)),
         suppressed=outcome.suppressed,
     )
+
+
+def _by_name(values: NDArray[np.object_]) -> tuple[NDArray[np.int64], NDArray[np.object_]]:
+    """Number released values by their name: a table of levels may give one name to several.
+
+    Who reads the release cannot tell them apart, so they are one value there. Classes that become one by it
+    keep what both keep, see `mondrian.choose_parts`.
+
+    Returns:
+        Number of each value, and the values that have the numbers.
+    """
+    ranks: dict[str | None, int] = {}
+    first: list[int] = []
+    for place, value in enumerate(values.tolist()):
+        if ranks.setdefault(None if value is None else str(value), len(ranks)) == len(first):
+            first.append(place)
+    names = [None if value is None else str(value) for value in values.tolist()]
+    return np.array([ranks[name] for name in names], np.int64), values[first]
 
 
 def _released_values(hierarchy: Hierarchy, tree: Tree, front: NDArray[np.int64]) -> NDArray[np.object_]:

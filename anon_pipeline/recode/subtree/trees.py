@@ -26,7 +26,7 @@ class Tree:
     levels: (v,) of each value. codes: (v,) on its level.
     first, last: (v,) the leaves below it: from the first one to before the last one.
     parents: (v,) the least value above it; −1 for the top.
-    inner: (w,) values that have others below them, all of which may be released: those that can be opened.
+    inner: (w,) values that have others below them: those that can be opened.
     """
 
     levels: NDArray[np.int64] = field(repr=False)
@@ -40,11 +40,6 @@ class Tree:
     def values(self) -> int:
         """Number of values (v)."""
         return len(self.levels)
-
-
-def _key(value: object) -> object:
-    """Return what tells a released value from others: its text; a missing value is none."""
-    return None if value is None else str(value)
 
 
 def make_tree(hierarchy: Hierarchy) -> Tree:
@@ -63,10 +58,7 @@ def make_tree(hierarchy: Hierarchy) -> Tree:
             above.pop()
         parents.append(above[-1] if above else -1)
         above.append(place)
-    names = [_key(hierarchy.values[level][code]) for level, code in (spans[span] for span in ordered)]
-    usable = _usable(names, ordered)
     inner = sorted({parent for parent in parents if parent >= 0})
-    shut = {parent for place, parent in enumerate(parents) if not usable[place]}
     levels, codes = np.array([spans[span] for span in ordered], np.int64).reshape(-1, 2).T
     first, last = np.array(ordered, np.int64).reshape(-1, 2).T
     return Tree(
@@ -75,21 +67,8 @@ def make_tree(hierarchy: Hierarchy) -> Tree:
         first=first,
         last=last,
         parents=np.array(parents, np.int64),
-        inner=np.array([value for value in inner if value not in shut], np.int64),
+        inner=np.array(inner, np.int64),
     )
-
-
-def _usable(names: list[object], spans: list[tuple[int, int]]) -> list[bool]:
-    """Tell which values may be released: those whose name stands for no leaf beyond their own.
-
-    A table of levels may give one name to several values, such as "other". A reader of a full-domain
-    recoding knows the level; a reader of a front does not.
-    """
-    widest: dict[object, tuple[int, int]] = {}
-    for name, (start, end) in zip(names, spans, strict=True):
-        least, most = widest.get(name, (start, end))
-        widest[name] = (min(least, start), max(most, end))
-    return [widest[name] == span for name, span in zip(names, spans, strict=True)]
 
 
 @kernel
@@ -136,9 +115,6 @@ def front_of(tree: Tree, opened: NDArray[np.bool_]) -> tuple[NDArray[np.int64], 
 
 
 def opened_to(tree: Tree, level: int) -> NDArray[np.bool_]:
-    """Return which inner values are opened where one level of the hierarchy is released, (w,).
-
-    Where the front of the level holds a value that may not be released, it is a value above it.
-    """
+    """Return which inner values are opened where one level of the hierarchy is released, (w,)."""
     opened: NDArray[np.bool_] = tree.levels[tree.inner] > level
     return opened

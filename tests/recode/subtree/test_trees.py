@@ -6,7 +6,6 @@ import itertools
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -83,27 +82,3 @@ def test_a_level_of_the_hierarchy_is_a_front(data: st.DataObject, drawn: SimpleN
     front, _ = front_of(tree, opened_to(tree, level))
     lookup = hierarchy.lookups[level]
     assert ((front[1:] != front[:-1]) == (lookup[1:] != lookup[:-1])).all()
-
-
-@pytest.mark.parametrize(
-    ("rows", "fronts"),
-    [
-        # a leaf has its parent's name: the leaf is never shown, its parent may be
-        (
-            [("A", "A", "*"), ("b", "A", "*"), ("c", "C", "*")],
-            [["*"], ["A", "c"]],
-        ),
-        # two values of other leaves have one name: neither is shown
-        ([("a", "other", "*"), ("b", "other", "*"), ("other", "C", "*"), ("d", "C", "*")], [["*"]]),
-        # a value of one leaf keeps the name of the leaf
-        ([("a", "A", "*"), ("b", "B", "*"), ("c", "B", "*")], [["*"], ["a", "B"], ["a", "b", "c"]]),
-    ],
-)
-def test_a_value_whose_name_stands_for_other_leaves_is_never_released(rows, fronts, from_rows) -> None:
-    hierarchy = from_rows("x", rows)
-    tree = make_tree(hierarchy)
-    found = []
-    for opened in states(tree):
-        front = dict.fromkeys(front_of(tree, opened)[0].tolist())
-        found.append([hierarchy.values[tree.levels[v]][tree.codes[v]] for v in front])
-    assert {tuple(front) for front in found} == {tuple(front) for front in fronts}
