@@ -153,7 +153,7 @@ def _of_nodes(column: Recoded, *, ranges: bool) -> Generalized:
     nodes = [_nodes(hierarchy, level) for level in range(hierarchy.height)]
     found, strangers = [], 0
     for code, text in enumerate(texts):
-        fitting = _fitting(hierarchy, nodes, text, (int(low[code]), int(high[code])))
+        fitting = _find_nodes(hierarchy, nodes, text, (int(low[code]), int(high[code])))
         size = min if ranges else max
         node = size(fitting, key=lambda own: own[1] - own[0]) if fitting else None
         if node is None and made[code] != text:
@@ -171,7 +171,7 @@ def _range_texts(column: Recoded, low: NDArray[np.int64], high: NDArray[np.int64
     return [_key(ranges.values[code]) for code in ranges.codes.tolist()]
 
 
-def _fitting(
+def _find_nodes(
     hierarchy: Hierarchy, nodes: Sequence[dict[object, int]], text: object, within: tuple[int, int]
 ) -> list[tuple[int, int, int]]:
     """Find the nodes of a name that cover two leaves: first and last leaf, level; the lowest level first."""
