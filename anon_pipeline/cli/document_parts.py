@@ -84,7 +84,7 @@ OUTCOME = object_of(
         "released": {**NUMBER, "description": "Share of the input."},
         "classes": COUNT,
         "smallest_class": COUNT,
-        **dict.fromkeys(("linking", "loss", "granularity", "noise", "correlations"), NUMBER),
+        **dict.fromkeys(("linking", "loss", "score", "granularity", "noise", "correlations"), NUMBER),
         **dict.fromkeys(("propensity", "queries", "classifier", "seconds"), NUMBER),
     }
 )

@@ -12,7 +12,7 @@ from anon_pipeline.tuning.outcomes import Measured
 from anon_pipeline.tuning.output import number
 
 COLUMNS: Final = (
-    *("variant", "k", "epsilon", "gate", "released", "classes", "smallest_class", "linking", "loss"),
+    *("variant", "k", "epsilon", "gate", "released", "classes", "smallest_class", "linking", "loss", "score"),
     *("granularity", "noise", "correlations", "propensity", "queries", "classifier", "seconds"),
 )
 

@@ -49,6 +49,7 @@ class Outcome:
         without noise classes/records.
     loss: share of what the quasi-identifiers say that is lost: 1 for a record that is not released, else the
         mean over columns of granularity and of the noise over the column's range (at most 1).
+    score: the SDC score, the mean of linking and loss [DB 2.7].
     granularity: of the generalized columns. noise: mean expected error over the column's range, of the
         columns with noise, each at most 1. None without such columns.
     correlations, propensity, queries, classifier: of `utility.measures`; the median error of a count, and the
@@ -64,6 +65,7 @@ class Outcome:
     smallest_class: int
     linking: float
     loss: float
+    score: float
     granularity: float | None
     noise: float | None
     correlations: float | None
@@ -161,7 +163,7 @@ def _as_safe(policy: Policy, frame: Table, locations: Locations, most: float) ->
         before = input_to_recode(policy, frame, hierarchies=locations.hierarchies)
         found = as_safe(policy, before, most, hierarchies=locations.hierarchies)
     if found is None:
-        raise InputError("links more records than the first one, whatever its k and ε")
+        raise InputError("links more records than the policy, whatever its k and ε")
     return found
 
 
@@ -206,6 +208,8 @@ def _outcome(
     released = found.released / max(1, found.records)
     sizes = evidence.classes.sizes
     warned = [verdict.limit for verdict in report.with_status(Status.WARNED)]
+    linking = mean_linking_risk(evidence, policy).mean
+    loss = _loss(policy, found.granularity, noise, released)
     return Outcome(
         passes=report.passed,
         refused=tuple(verdict.limit for verdict in report.unkept),
@@ -213,8 +217,9 @@ def _outcome(
         released=released,
         classes=found.classes,
         smallest_class=int(sizes.min()) if len(sizes) else 0,
-        linking=mean_linking_risk(evidence, policy).mean,
-        loss=_loss(policy, found.granularity, noise, released),
+        linking=linking,
+        loss=loss,
+        score=(linking + loss) / 2,
         granularity=found.granularity,
         noise=noise,
         correlations=found.moments.correlations if found.moments is not None else None,

@@ -42,6 +42,7 @@ def test_numbers_are_those_of_tuning_and_of_the_release(places: Locations) -> No
         assert own_outcome.noise == pytest.approx(want.error_of_range, abs=1e-9)
         moved = own_outcome.noise * own_outcome.released + 1 - own_outcome.released
         assert own_outcome.loss == pytest.approx((own_outcome.granularity + moved) / 2)
+        assert own_outcome.score == pytest.approx((own_outcome.linking + own_outcome.loss) / 2)
         assert own_outcome.smallest_class >= one.k
 
 
