@@ -42,8 +42,10 @@ def _domain(name: str, column: PerturbCategories) -> Domain:
 def _noise(name: str, column: PerturbCategories, epsilon: Fraction) -> CategoryNoise:
     """Return what a column is released under; its shares in the order of the domain."""
     domain = _domain(name, column)
-    given = {} if column.shares is None else {value: Fraction(str(x)) for value, x in column.shares.items()}
-    shares = tuple(given[value] for value in domain.values) if given else ()
+    by_value = dict(
+        zip(column.domain, column.shares or (), strict=False)
+    )  # the domain may be in another order
+    shares = tuple(Fraction(str(by_value[value])) for value in domain.values) if by_value else ()
     return CategoryNoise(column.mechanism, epsilon, domain, shares)
 
 

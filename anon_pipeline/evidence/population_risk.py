@@ -9,6 +9,7 @@ Decision: docs/adr/0027-population-and-posterior.md.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,6 +29,7 @@ from anon_pipeline.risk.population import PopulationRisk, population_risk
 from anon_pipeline.sources.population import Population
 
 _NOBODY = (1, 0)
+_MOST_WAYS = 1024  # to read one class that are looked at, the lowest levels first
 _DAY = r"-?\d{4,}-\d\d-\d\d"
 
 Integers = NDArray[np.int64]
@@ -68,16 +70,39 @@ def class_populations(evidence: Evidence, policy: Policy, population: Population
     coded = coded_population(policy, population, hierarchies=evidence.hierarchies)
     first = np.zeros(len(evidence.classes.sizes), np.int64)
     first[evidence.classes.labels[::-1]] = np.arange(len(evidence.released))[::-1]
-    points, low, high = [], [], []
+    levels = recoder_of(policy.anonymize.recoder).family.releases == "levels"
+    points, readings = [], []
     for j, name in enumerate(policy.generalized):
         line = _positions(coded.hierarchies[j])
-        texts = evidence.released[name].iloc[first]
-        by_level = recoder_of(policy.anonymize.recoder).family.releases == "levels"
         points.append(line[coded.codes[:, j]])
-        ends = _covered_positions(coded.hierarchies[j], line, texts, levels=by_level, people=points[-1])
-        low.append(ends[:, 0])
-        high.append(ends[:, 1])
-    return points_in_boxes(np.stack(points, axis=1), np.stack(low, axis=1), np.stack(high, axis=1))
+        readings.append(
+            _readings(coded.hierarchies[j], line, evidence.released[name].iloc[first], levels=levels)
+        )
+    return _fewest_people(np.stack(points, axis=1), readings)
+
+
+Reading = tuple[int, int]
+"""First and last position that a released text may cover."""
+
+
+def _fewest_people(points: Integers, readings: list[list[list[Reading]]]) -> Integers:
+    """Count the people of each class, (m,); of several ways to read it, the fewest that are somebody.
+
+    Args:
+        points: (p, q) position of each person of the population.
+        readings: q columns, for each class the ways to read its text.
+    """
+    owners, boxes = [], []
+    for place, own in enumerate(zip(*readings, strict=True)):
+        ways = list(itertools.islice(itertools.product(*own), _MOST_WAYS))
+        owners += [place] * len(ways)
+        boxes += ways
+    ends = np.array(boxes, np.int64).reshape(len(boxes), points.shape[1], 2)
+    counts = points_in_boxes(points, ends[:, :, 0], ends[:, :, 1])
+    nobody = np.iinfo(np.int64).max
+    found = np.full(len(readings[0]), nobody)
+    np.minimum.at(found, np.array(owners, np.int64), np.where(counts > 0, counts, nobody))
+    return np.where(found < nobody, found, 0)
 
 
 def coded_population(policy: Policy, population: Population, *, hierarchies: Path) -> Coded:
@@ -107,45 +132,24 @@ def _positions(hierarchy: Hierarchy) -> Integers:
     return positions
 
 
-def _covered_positions(
-    hierarchy: Hierarchy, line: Integers, texts: pd.Series, *, levels: bool, people: Integers
-) -> Integers:
-    """Return the first and the last position that each released text covers, (m, 2).
-
-    Of several values of one name on different levels, that of the fewest people.
+def _readings(hierarchy: Hierarchy, line: Integers, texts: pd.Series, *, levels: bool) -> list[list[Reading]]:
+    """Return the ways to read each of m released texts: several where values of one name differ, or ranges.
 
     Args:
-        people: (p,) position of each person of the population.
+        levels: whether one level is released for a whole column: then it is one of those that make most of
+            the texts, and the top is that of blanked cells.
     """
     codes, distinct = pd.factorize(texts.astype(object), use_na_sentinel=False)
     keys = [None if pd.isna(text) else str(text) for text in distinct]
     nodes = [_nodes(hierarchy, line, level) for level in range(hierarchy.height)]
     if levels:
-        chosen = max(nodes[:-1], key=lambda named: sum(key in named for key in keys), default=nodes[-1])
-        nodes = [chosen, nodes[-1]]
-    if not levels:
-        nodes = [_fewest_people(nodes, np.bincount(people, minlength=len(line)))]
-    found = [_ends(hierarchy, line, nodes, key, ranges=not levels) for key in keys]
-    return np.array(found, np.int64).reshape(-1, 2)[codes]
+        made = [sum(key in named for key in keys) for named in nodes[:-1]]
+        nodes = [named for named, many in zip(nodes, made, strict=False) if many == max(made)] + nodes[-1:]
+    found = [_ways(hierarchy, line, nodes, key, ranges=not levels) for key in keys]
+    return [found[code] for code in codes.tolist()]
 
 
-def _fewest_people(
-    nodes: list[dict[str | None, tuple[int, int]]], counts: Integers
-) -> dict[str | None, tuple[int, int]]:
-    """Return for each name of a value, on whatever level, that of the fewest people.
-
-    Args:
-        counts: (D,) people on each position.
-    """
-    below = np.concatenate(([0], np.cumsum(counts)))
-    found: dict[str | None, tuple[int, int]] = {}
-    for name, ends in (item for named in nodes for item in named.items()):
-        known = found.get(name, ends)
-        found[name] = min(known, ends, key=lambda own: int(below[own[1] + 1] - below[own[0]]))
-    return found
-
-
-def _nodes(hierarchy: Hierarchy, line: Integers, level: int) -> dict[str | None, tuple[int, int]]:
+def _nodes(hierarchy: Hierarchy, line: Integers, level: int) -> dict[str | None, Reading]:
     """First and last position below each value of a level, by its text."""
     values, lookup = hierarchy.values[level], hierarchy.lookups[level]
     first, last = np.full(len(values), len(line)), np.full(len(values), -1)
@@ -155,22 +159,25 @@ def _nodes(hierarchy: Hierarchy, line: Integers, level: int) -> dict[str | None,
     return {None if value is None else str(value): pair for value, pair in zip(values, ends, strict=True)}
 
 
-def _ends(
+def _ways(
     hierarchy: Hierarchy,
     line: Integers,
-    nodes: list[dict[str | None, tuple[int, int]]],
+    nodes: list[dict[str | None, Reading]],
     key: str | None,
     *,
     ranges: bool,
-) -> tuple[int, int]:
-    """Find what one text covers; nobody, where the population's hierarchy does not have it."""
-    for named in nodes:
-        if key in named:
-            return named[key]
-    if not ranges or key is None or hierarchy.places is None or key[:1] + key[-1:] != "[]":
-        return _NOBODY
-    found = [_between(hierarchy, line, ends) for ends in _halves(key[1:-1])]
-    return min(found, key=lambda ends: (ends[1] < ends[0], ends[1] - ends[0]), default=_NOBODY)
+) -> list[Reading]:
+    """Return the ways to read one text; nobody, where the population's hierarchy does not have it."""
+    found = [named[key] for named in nodes if key in named]
+    if (
+        not found
+        and ranges
+        and key is not None
+        and hierarchy.places is not None
+        and key[:1] + key[-1:] == "[]"
+    ):
+        found = [_between(hierarchy, line, ends) for ends in _halves(key[1:-1])]
+    return [*dict.fromkeys(ends for ends in found if ends[0] <= ends[1])] or [_NOBODY]
 
 
 def _halves(text: str) -> Iterator[tuple[str, str]]:
@@ -179,7 +186,7 @@ def _halves(text: str) -> Iterator[tuple[str, str]]:
         yield text[: comma.start()], text[comma.end() :]
 
 
-def _between(hierarchy: Hierarchy, line: Integers, ends: tuple[str, str]) -> tuple[int, int]:
+def _between(hierarchy: Hierarchy, line: Integers, ends: tuple[str, str]) -> Reading:
     """Return the positions from one end to the other; the ends of numbers need not be in the population."""
     low, high = (_place(hierarchy, end) for end in ends)
     if low is None or high is None or hierarchy.places is None:

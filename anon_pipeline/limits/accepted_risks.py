@@ -79,7 +79,7 @@ def _by_noise(policy: Policy) -> Iterator[tuple[str, str]]:
 
 
 def _by_drawing(policy: Policy) -> Iterator[tuple[str, str]]:
-    """Yield the columns of randomized response that keeps nearly all values.
+    """Yield the columns with randomized response, or drawn by shares, that keep nearly all values.
 
     How often another mechanism keeps a value depends on a hierarchy, which may not be public.
     """
@@ -88,9 +88,9 @@ def _by_drawing(policy: Policy) -> Iterator[tuple[str, str]]:
         if not CATEGORY_MECHANISMS[noise.mechanism].by_distance and kept > usual.DRAWN_KEPT:
             yield (
                 f"columns.{name}.mechanism",
-                f"randomized response releases each value of {name} as it is with a probability of "
-                f"{percent_down(kept)} %: nobody can credibly deny a released answer (usual: at most "
-                f"{100 * usual.DRAWN_KEPT:g} %; it falls with the column's part of ε)",
+                f"{noise.mechanism.replace('_', ' ')} releases each value of {name} as it is with a "
+                f"probability of {percent_down(kept)} %: nobody can credibly deny a released answer (usual: "
+                f"at most {100 * usual.DRAWN_KEPT:g} %; it falls with the column's part of ε)",
             )
 
 

@@ -140,6 +140,11 @@ def _of_limits(policy: Policy) -> Iterator[str]:
 def _of_values(policy: Policy) -> Iterator[str]:
     if texts := _missing_texts(policy):
         yield f"Texts that count as missing ({_value_list(texts)}): Is none of them an answer or a value?"
+    if shares := [name for name, column in policy.categorical.items() if column.shares is not None]:
+        yield (
+            f"Shares ({_join(shares)}): They are published. Do they come from public statistics, and not from "
+            "this table?"
+        )
     if bounds := _bounds(policy):
         yield (
             f"Bounds ({_join(bounds)}): They are published. Do they come from general knowledge, and not "

@@ -35,6 +35,8 @@ DRAWING_STEPS = 2**61
 _PARTS = 64
 _ROUNDING = 1 - 1e-9  # far above what float64 may be off
 _LARGEST = 2**62
+_ROUNDED = 2**40
+_LIKELIEST = 1 - 2**-53
 
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -124,8 +126,6 @@ class CategoryNoise:
             )
         if self.shares and (len(self.shares) != len(self.domain.values) or min(self.shares) <= 0):
             raise ValueError("shares must be one for each value of the domain, each above 0.")
-        if sum(self.draw_weights) >= _LARGEST:
-            raise PolicyError("shares must have fewer digits: written as whole numbers they exceed 2^62.")
 
     @property
     def draws_by_shares(self) -> bool:
@@ -134,12 +134,17 @@ class CategoryNoise:
 
     @property
     def draw_weights(self) -> tuple[int, ...]:
-        """Return the shares as the least whole numbers in the same proportion, (D,)."""
+        """Return the shares as the least whole numbers in the same proportion, (D,).
+
+        Where these would exceed 2^62, as multiples of 2^-40 of the whole, rounded, at least one each.
+        """
         shares = self.shares or (Fraction(1),) * len(self.domain.values)
         common = math.lcm(*(share.denominator for share in shares))
         whole = [int(share * common) for share in shares]
         divisor = math.gcd(*whole)
-        return tuple(each // divisor for each in whole)
+        if sum(whole) // divisor < _LARGEST:
+            return tuple(each // divisor for each in whole)
+        return tuple(max(1, round(Fraction(each, sum(whole)) * _ROUNDED)) for each in whole)
 
 
 def drawn_steps(noise: CategoryNoise) -> int:
@@ -224,7 +229,7 @@ def _pmf_by_shares(noise: CategoryNoise) -> Reals:
     weights, drawn = np.array(noise.draw_weights, np.float64), drawn_steps(noise)
     found: Reals = drawn / DRAWING_STEPS * np.tile(weights / weights.sum(), (len(weights), 1))
     found[np.diag_indices(len(weights))] += (DRAWING_STEPS - drawn) / DRAWING_STEPS
-    return found
+    return np.minimum(found, _LIKELIEST)
 
 
 def pmf(noise: CategoryNoise) -> Reals:

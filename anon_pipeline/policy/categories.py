@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
 from anon_pipeline.policy.allow import Allowing
 from anon_pipeline.policy.fields import Missing, Real
-from anon_pipeline.policy.frozen_mapping import Keyed
-from anon_pipeline.policy.hierarchies import HIERARCHIES, HierarchySpec, Names, as_texts, hierarchy_kind
+from anon_pipeline.policy.hierarchies import (
+    HIERARCHIES,
+    HierarchySpec,
+    Names,
+    as_texts,
+    hierarchy_kind,
+    leaves_of,
+)
 from anon_pipeline.policy.kind_names import CategoryMechanism
 from anon_pipeline.policy.marks import COUNTED, LATER, SHOWN
 from anon_pipeline.policy.protection import NEUTRAL
@@ -29,15 +35,32 @@ _BY_SHARES = ", ".join(name for name, one in CATEGORY_MECHANISMS.items() if one.
 _PUBLIC = " or ".join(f"a {name}" for name, kind in HIERARCHIES.items() if kind.domain is not None)
 
 
-def _by_names(given: Any) -> Any:
-    """Return a mapping by texts, as the values of a domain are: a number in YAML is the text of it."""
-    if not isinstance(given, Mapping):
-        return given
-    names = as_texts(list(given))
-    return dict(zip(names, given.values(), strict=True)) if len({*names}) == len(given) else given
+def _leaves(written: Any) -> list[str]:
+    """Return the leaves of a hierarchy as it is written, in their order; none where it is no tree."""
+    try:
+        return list(leaves_of(written["tree"])) if isinstance(written, Mapping) else []
+    except (KeyError, TypeError):  # what is wrong with it is said of the hierarchy
+        return []
 
 
-_Shares = Annotated[Keyed[Annotated[Real, Field(gt=0)]], BeforeValidator(_by_names)]
+def _in_order(shares: Mapping[Any, Any], values: Any) -> list[Any]:
+    """Return shares in the order of the values, from a mapping by values; a number in YAML is the text of it.
+
+    Raises:
+        ValueError: a value without a share, or the other way round.
+    """
+    if not isinstance(values, (list, tuple)):
+        raise ValueError("shares must be given with values, or with a tree")
+    names, wanted = as_texts(list(shares)), as_texts(list(values))
+    if len({*names}) != len(names):
+        raise ValueError("shares must name each value once")
+    if {*names} != {*wanted}:
+        raise ValueError(
+            "shares must be given for each value of the domain and no other, got none for "
+            f"{len({*wanted} - {*names})} of them and {len({*names} - {*wanted})} others"
+        )
+    found = dict(zip(names, shares.values(), strict=True))
+    return [found[name] for name in wanted]
 
 
 class PerturbCategories(Allowing):
@@ -53,10 +76,11 @@ class PerturbCategories(Allowing):
         description=f"Instead of values: {_PUBLIC}, whose leaves they are. Needed for "
         f"{', '.join(name for name, one in CATEGORY_MECHANISMS.items() if one.by_distance)}.",
     )
-    shares: Annotated[_Shares | None, COUNTED, LATER] = Field(
+    shares: Annotated[tuple[Annotated[Real, Field(gt=0)], ...] | None, SHOWN, LATER] = Field(
         None,
         description=f"For {_BY_SHARES}, and required with it: how frequent each value is, by public "
-        "knowledge and not by the data. They need not add up to 1.",
+        "knowledge and not by the data, as a list in the order of the domain or, with values, by value. They "
+        "need not add up to 1.",
     )
     weight: Annotated[Real, SHOWN] = Field(
         1, gt=0, description="Share of ε, relative to the other perturb columns."
@@ -83,6 +107,9 @@ class PerturbCategories(Allowing):
                 f"{', '.join(known)} must be left out of a perturb column with categories. These fit: "
                 f"{', '.join(cls.model_fields)}."
             )
+        if isinstance(given.get("shares"), Mapping):
+            values = given.get("values") or _leaves(given.get("hierarchy"))
+            return {**given, "shares": _in_order(given["shares"], values)}
         return given
 
     @model_validator(mode="after")
@@ -108,12 +135,10 @@ class PerturbCategories(Allowing):
             raise ValueError(f"shares must be left out with {self.mechanism}; they are for {_BY_SHARES}")
         if not wanted:
             return
-        if self.shares is None or set(self.shares) != set(self.domain):
-            missing = len(set(self.domain) - set(self.shares or {}))
-            others = len(set(self.shares or {}) - set(self.domain))
+        if self.shares is None or len(self.shares) != len(self.domain):
             raise ValueError(
-                "shares must be given for each value of the domain and no other, got none for "
-                f"{missing} of them and {others} others"
+                f"shares must be given for each value of the domain ({len(self.domain)}), got "
+                f"{len(self.shares or ())}"
             )
 
     def _check_leaves(self) -> None:

@@ -163,10 +163,11 @@ def _depth(tree: Any) -> int:
     return 1 + _depth(next(iter(tree.values()))) if isinstance(tree, Mapping) else 0
 
 
-def _leaves_of(tree: Any) -> Iterator[str]:
+def leaves_of(tree: Any) -> Iterator[str]:
+    """Yield the leaves of a taxonomy in their order."""
     if isinstance(tree, Mapping):
         for below in tree.values():
-            yield from _leaves_of(below)
+            yield from leaves_of(below)
     else:
         yield from tree
 
@@ -182,7 +183,7 @@ def _depths(tree: Any) -> Iterator[int]:
 def _domain(spec: Tree) -> tuple[str, ...]:
     if len(set(_depths(spec.tree))) > 1:
         raise ValueError("all leaves of the hierarchy must be at the same depth")
-    return tuple(_leaves_of(spec.tree))
+    return tuple(leaves_of(spec.tree))
 
 
 def _of(name: str, model: type[Strict], **traits: Any) -> HierarchyKind:

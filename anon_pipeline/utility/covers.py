@@ -157,6 +157,8 @@ def _of_nodes(column: Recoded, *, ranges: bool) -> Generalized:
         size = min if ranges else max
         node = size(fitting, key=lambda own: own[1] - own[0]) if fitting else None
         if node is None and made[code] != text:
+            node = _around(hierarchy, nodes, text, np.unique(column.own[codes == code]))
+        if node is None and made[code] != text:
             strangers += 1
         found.append(node or (int(low[code]), int(high[code]), -1))
     if strangers:
@@ -169,6 +171,19 @@ def _range_texts(column: Recoded, low: NDArray[np.int64], high: NDArray[np.int64
     axis = make_axis(column.hierarchy, column.own)
     ranges = release_ranges(axis, axis.positions[low], axis.positions[high])
     return [_key(ranges.values[code]) for code in ranges.codes.tolist()]
+
+
+def _around(
+    hierarchy: Hierarchy, nodes: Sequence[dict[object, int]], text: object, leaves: NDArray[np.int64]
+) -> tuple[int, int, int] | None:
+    """Find the leaves from the first to the last of all groups of one name; None if it does not have them."""
+    spans = [_ends(hierarchy, level, named[text]) for level, named in enumerate(nodes) if text in named]
+    inside = np.zeros(len(leaves), np.bool_)
+    for first, last in spans:
+        inside |= (first <= leaves) & (leaves <= last)
+    if not spans or not inside.all():
+        return None
+    return min(first for first, _ in spans), max(last for _, last in spans), -1
 
 
 def _find_nodes(

@@ -76,14 +76,44 @@ def test_local_recodings_cover_nodes_and_ranges(hierarchy, people, released, per
     assert counted({"q": hierarchy}, "mondrian", {"q": released}, {"q": people}) == persons
 
 
-def test_of_values_of_one_name_that_of_the_fewest_people_counts(tmp_path):
-    rows = [("a", "a1", "X", "*"), ("b", "b1", "X", "*"), ("c", "X", "C2", "*")]
-    (tmp_path / "q.csv").write_text("".join(f"{';'.join(row)}\n" for row in rows), encoding="utf-8")
-    people = Population(pd.DataFrame({"q": ["a"] * 3 + ["b"] * 2 + ["c"] * 50}), "0" * 64)
-    for recoder in ("top_down", "mondrian", "local"):
-        policy = policy_of({"q": {"table": "q.csv"}}, recoder)
-        evidence = evidence_from(pd.DataFrame({"q": ["X", "X"]}), policy, hierarchies=tmp_path)
-        assert class_populations(evidence, policy, people).tolist() == [5]
+NAMED = {
+    "groups": ["a;a1;X;*", "b;b1;X;*", "c;X;C2;*"],
+    "levels": ["a;a;*", "b;a;*", "e;b;*", "f;b;*"],
+    "pairs": ["a;o;g;*", "b;o;g;*", "c;x;o;*", "d;y;o;*"],
+}
+
+
+def counted_by_table(tmp_path, table, recoder, released, people):
+    (tmp_path / "q.csv").write_text("\n".join(NAMED[table]), encoding="utf-8")
+    hierarchies = {name: {"table": "q.csv"} if name == "q" else {"suppress": True} for name in released}
+    policy = policy_of(hierarchies, recoder)
+    evidence = evidence_from(pd.DataFrame(released), policy, hierarchies=tmp_path)
+    found = class_populations(evidence, policy, Population(pd.DataFrame(people), "0" * 64))
+    return found[evidence.classes.labels].tolist()
+
+
+@pytest.mark.parametrize("recoder", ["top_down", "mondrian", "local"])
+def test_of_values_of_one_name_that_of_the_fewest_people_counts(tmp_path, recoder):
+    people = {"q": ["a"] * 3 + ["b"] * 2 + ["c"] * 50}
+    assert counted_by_table(tmp_path, "groups", recoder, {"q": ["X", "X"]}, people) == [5, 5]
+
+
+def test_of_levels_that_make_the_same_names_that_of_the_fewest_people_counts(tmp_path):
+    people = {"q": ["a"] * 400 + ["b"] * 500 + ["e", "f"]}
+    assert counted_by_table(tmp_path, "levels", "optimal", {"q": ["a", "b"]}, people) == [400, 2]
+
+
+def test_the_fewest_people_are_those_of_a_class_and_not_of_a_column(tmp_path):
+    """Of all z the first group named o has fewer people, of z = 1 the second one."""
+    people = {"q": ["a"] * 80 + ["c"] * 102, "z": ["1"] * 50 + ["0"] * 30 + ["1"] * 2 + ["0"] * 100}
+    released = {"q": ["o", "o"], "z": ["1", "0"]}
+    assert counted_by_table(tmp_path, "pairs", "top_down", released, people) == [2, 30]
+
+
+def test_a_range_with_two_readings_is_that_of_the_fewest_people():
+    order = {"order": ["a", "b, c", "a, b", "c"]}
+    people = {"q": ["a"] * 999 + ["b, c"] + ["a, b", "c"]}
+    assert counted({"q": order}, "local", {"q": ["[a, b, c]"] * 2}, people) == [2, 2]
 
 
 def test_overlapping_classes_each_count_a_person():

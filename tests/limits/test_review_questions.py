@@ -141,3 +141,13 @@ def test_protections_are_the_bounds_of_the_gate(small_policy: Small) -> None:
     assert "linking_risk at most 0.2" in said
     assert any(one.startswith("income: ") and "30,000" in one.replace("30000", "30,000") for one in said)
     assert not any(one.startswith("accepted") for one in said)
+
+
+def test_shares_are_asked_about(small_policy: Small) -> None:
+    column = {"role": "perturb", "mechanism": "pram", "values": ["a", "b"], "shares": [7, 3]}
+    asked = [
+        one for one in review_questions(small_policy(columns={"job": column})) if one.startswith("Shares")
+    ]
+    assert asked == [
+        "Shares (job): They are published. Do they come from public statistics, and not from this table?"
+    ]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from anon_pipeline.base.errors import PolicyError
+from anon_pipeline.encode.categories import category_noises
 from anon_pipeline.policy import Policy, policy_from
 
 Small = Callable[..., Policy]
@@ -62,7 +63,15 @@ ALONE: dict[str, Any] = {"columns": {"height": None, **BOTH}, "suppress": None}
         ),
         (
             {**SMOKES, "mechanism": "pram"},
-            "shares must be given for each value of the domain and no other, got none for 2 of them and 0 "
+            "shares must be given for each value of the domain (2), got 0",
+        ),
+        (
+            {**SMOKES, "mechanism": "pram", "shares": {0: 1, "0": 2}},
+            "shares must name each value once",
+        ),
+        (
+            {**JOB, "mechanism": "pram", "shares": {"nurse": 1}},
+            "shares must be given for each value of the domain and no other, got none for 4 of them and 0 "
             "others",
         ),
         (
@@ -125,3 +134,14 @@ def test_a_policy_of_categories_survives_its_own_text(small_policy: Small) -> No
     assert again == policy
     assert again.digest == policy.digest
     assert policy.columns["smokes"].domain == ("0", "1")
+
+
+def test_shares_are_by_value_or_in_the_order_of_the_domain(small_policy: Small) -> None:
+    by_value = {"smith": 5, "nurse": 1, "doctor": 2, "cook": 3, "clerk": 4}
+    written = [by_value, [1, 2, 3, 4, 5]]
+    columns = [{**JOB, "mechanism": "pram", "shares": shares} for shares in written]
+    one, other = (small_policy(columns={"job": column}) for column in columns)
+    assert one.categorical["job"].shares == (1, 2, 3, 4, 5)
+    assert one.digest == other.digest
+    (noise,) = category_noises(one).values()
+    assert dict(zip(noise.domain.values, noise.draw_weights, strict=True)) == by_value

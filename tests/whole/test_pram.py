@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import power_divergence
 
-from anon_pipeline.base.errors import PolicyError
 from anon_pipeline.perturb.category_law import (
     DRAWING_STEPS,
     CategoryNoise,
@@ -94,10 +93,22 @@ def test_shares_that_do_not_fit_are_refused() -> None:
     for shares in ((Fraction(1),), (Fraction(1), Fraction(0))):
         with pytest.raises(ValueError, match="shares must be one for each value"):
             CategoryNoise("pram", Fraction(1), domain, shares)
-    with pytest.raises(PolicyError, match="fewer digits"):
-        CategoryNoise("pram", Fraction(1), domain, (Fraction(1), Fraction(1, 2**62 + 1)))
     assert drawn_steps(CategoryNoise("pram", Fraction(1000), domain)) >= 1
 
 
 def test_the_drawing_needs_no_shares_from_other_mechanisms() -> None:
     assert CategoryNoise("randomized_response", Fraction(1), flat_domain(["a", "b"])).draw_weights == (1, 1)
+
+
+def test_shares_with_many_digits_are_rounded() -> None:
+    shares = np.random.default_rng(2).dirichlet(np.ones(50))
+    noise = noise_of([Fraction(str(share)) for share in shares.tolist()], Fraction(2))
+    weights = np.array(noise.draw_weights, float)
+    assert sum(noise.draw_weights) < 2**62
+    assert weights / weights.sum() == pytest.approx(shares, abs=1e-9)
+    worst = max(max(column) / min(column) for column in zip(*exact_law(noise), strict=True))
+    assert math.log(worst) <= 2
+
+
+def test_no_value_is_said_to_stay_for_certain() -> None:
+    assert keep_probabilities(noise_of([Fraction(1), Fraction(1)], Fraction(1000))).max() < 1

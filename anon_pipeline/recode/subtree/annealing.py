@@ -46,7 +46,8 @@ def anneal(search: Search) -> State:
     """Open and close random values, and return the best state that was seen.
 
     It begins with the better one of the fronts of `top_down` and the levels of `optimal`, so it loses no more
-    than either. A state that breaks a constraint is never taken. Random numbers are the same each time.
+    than either, before values of one name are one (`best_fronts`). A state that breaks a constraint is never
+    taken. Random numbers are the same each time.
 
     Raises:
         InfeasibleError: neither of the two keeps the constraints.

@@ -9,10 +9,14 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import group_rows
 from anon_pipeline.catalog.entry_code import import_entry
+from anon_pipeline.catalog.losses import WEIGHED
 from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.choice import Choice, key_classes
+from anon_pipeline.recode.contents import ClassContents, merge_contents
+from anon_pipeline.recode.partition_loss import measured_loss
 from anon_pipeline.recode.subtree.search import (
+    Outcome,
     Search,
     State,
     classes_of,
@@ -53,27 +57,33 @@ def choose_fronts(search: Search, state: State) -> Choice:
     for hierarchy, tree, (front, _) in columns:
         own, lookup = np.unique(front, return_inverse=True)
         lookups.append(lookup.reshape(-1).astype(np.int64))
-        text, released = _by_name(_released_values(hierarchy, tree, own))
+        text, named = _by_name(_released_values(hierarchy, tree, own))
         texts.append(text)
-        values.append(released)
+        values.append(named)
     tuples = search.table.tuples[found.first[~found.broken]]
     rows = np.stack([lookup[tuples[:, column]] for column, lookup in enumerate(lookups)], axis=1)
     codes = np.stack([text[rows[:, column]] for column, text in enumerate(texts)], axis=1)
     first, classes, _ = group_rows(codes)
-    sizes = np.zeros(len(first), np.int64)
-    np.add.at(sizes, classes, found.contents.sizes[~found.broken])
     kept = np.full(len(found.broken), -1, np.int64)
     kept[~found.broken] = classes
+    released = merge_contents(found.contents, kept)
     return Choice(
         finder=key_classes(lookups, rows, classes),
         codes=codes[first],
-        sizes=sizes,
+        sizes=released.sizes,
         values=tuple(values),
         labels=kept[found.labels],
         levels=None,
-        loss=float(search.units.loss(outcome.score)),
+        loss=_loss(search, outcome, released),
         suppressed=outcome.suppressed,
     )
+
+
+def _loss(search: Search, outcome: Outcome, released: ClassContents) -> float:
+    """Return what is lost; of a loss that looks at classes, after those of one name are one."""
+    if search.task.loss in WEIGHED:
+        return float(search.units.loss(outcome.score))
+    return measured_loss(search.task, released)
 
 
 def _by_name(values: NDArray[np.object_]) -> tuple[NDArray[np.int64], NDArray[np.object_]]:
