@@ -142,8 +142,8 @@ def _of_values(policy: Policy) -> Iterator[str]:
         yield f"Texts that count as missing ({_value_list(texts)}): Is none of them an answer or a value?"
     if shares := [name for name, column in policy.categorical.items() if column.shares is not None]:
         yield (
-            f"Shares ({_join(shares)}): They are published. Do they come from public statistics, and not from "
-            "this table?"
+            f"Shares ({_join(shares)}): They are published. Do they come from public statistics, and not "
+            "from this table?"
         )
     if bounds := _bounds(policy):
         yield (
