@@ -13,7 +13,6 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from decimal import MAX_EMAX, Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 from anon_pipeline.base.errors import PolicyError
 from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS
 from anon_pipeline.hierarchy import Hierarchy
+from anon_pipeline.perturb.post_randomization import matrix, whole_weights
 
 LARGEST_EPSILON = 1_000
 """Of a column with categories; there the original goes with probability exp(−500) at most."""
@@ -29,14 +29,8 @@ LARGEST_EPSILON = 1_000
 STEPS = 2**16
 """Steps of the semantic distance from 0 to its largest value in a domain."""
 
-DRAWING_STEPS = 2**61
-"""Steps of the probability with which PRAM draws a value, instead of releasing the original."""
-
 _PARTS = 64
 _ROUNDING = 1 - 1e-9  # far above what float64 may be off
-_LARGEST = 2**62
-_ROUNDED = 2**40
-_LIKELIEST = 1 - 2**-53
 
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -134,31 +128,8 @@ class CategoryNoise:
 
     @property
     def draw_weights(self) -> tuple[int, ...]:
-        """Return the shares as the least whole numbers in the same proportion, (D,).
-
-        Where these would exceed 2^62, as multiples of 2^-40 of the whole, rounded, at least one each.
-        """
-        shares = self.shares or (Fraction(1),) * len(self.domain.values)
-        common = math.lcm(*(share.denominator for share in shares))
-        whole = [int(share * common) for share in shares]
-        divisor = math.gcd(*whole)
-        if sum(whole) // divisor < _LARGEST:
-            return tuple(each // divisor for each in whole)
-        return tuple(max(1, round(Fraction(each, sum(whole)) * _ROUNDED)) for each in whole)
-
-
-def drawn_steps(noise: CategoryNoise) -> int:
-    """Return how many of `DRAWING_STEPS` draw a value by the shares, for PRAM: as few as ε allows.
-
-    With probability q a value is drawn by the shares s, else the original is released. P(o|x)/P(o|x′) is at
-    most 1 + (1 − q)/(q·min s), so q is 1/(1 + (e^ε − 1)·min s), rounded up.
-    """
-    weights = noise.draw_weights
-    with localcontext() as context:
-        context.prec, context.Emax = 60, MAX_EMAX
-        epsilon = Decimal(noise.epsilon.numerator) / Decimal(noise.epsilon.denominator)
-        anew = sum(weights) / (sum(weights) + (epsilon.exp() - 1) * min(weights))
-        return min(int(anew * DRAWING_STEPS * (1 + Decimal(10) ** -50)) + 1, DRAWING_STEPS)
+        """Return the shares as whole numbers, (D,), see `post_randomization.whole_weights`."""
+        return whole_weights(self.shares or (Fraction(1),) * len(self.domain.values))
 
 
 def semantic_distances(height: int) -> Reals:
@@ -224,18 +195,10 @@ def _weights(noise: CategoryNoise) -> tuple[Reals, Reals]:
     return weights, weights @ noise.domain.rings()
 
 
-def _pmf_by_shares(noise: CategoryNoise) -> Reals:
-    """Return what `pmf` does, for PRAM."""
-    weights, drawn = np.array(noise.draw_weights, np.float64), drawn_steps(noise)
-    found: Reals = drawn / DRAWING_STEPS * np.tile(weights / weights.sum(), (len(weights), 1))
-    found[np.diag_indices(len(weights))] += (DRAWING_STEPS - drawn) / DRAWING_STEPS
-    return np.minimum(found, _LIKELIEST)
-
-
 def pmf(noise: CategoryNoise) -> Reals:
     """Return the probability of every released value (column) for every original (row), (D, D)."""
     if noise.draws_by_shares:
-        return _pmf_by_shares(noise)
+        return matrix(noise.draw_weights, noise.epsilon)
     weights, whole = _weights(noise)
     return weights[noise.domain.meeting_levels()] / whole[:, None]
 
@@ -243,7 +206,7 @@ def pmf(noise: CategoryNoise) -> Reals:
 def keep_probabilities(noise: CategoryNoise) -> Reals:
     """Return the probability that the original is released, for each value, (D,)."""
     if noise.draws_by_shares:
-        return np.diag(_pmf_by_shares(noise)).copy()
+        return np.diag(matrix(noise.draw_weights, noise.epsilon)).copy()
     return 1 / _weights(noise)[1]
 
 
@@ -255,7 +218,8 @@ def expected_distance(noise: CategoryNoise) -> Reals:
     """
     far = level_distances(noise.domain) / STEPS
     if noise.draws_by_shares:
-        found: Reals = (_pmf_by_shares(noise) * far[noise.domain.meeting_levels()]).sum(axis=1)
+        law = matrix(noise.draw_weights, noise.epsilon)
+        found: Reals = (law * far[noise.domain.meeting_levels()]).sum(axis=1)
         return found
     weights, whole = _weights(noise)
     return (weights * far) @ noise.domain.rings() / whole

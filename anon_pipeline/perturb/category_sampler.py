@@ -23,8 +23,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.perturb.category_law import DRAWING_STEPS, CategoryNoise, drawn_steps, exponents
+from anon_pipeline.perturb.category_law import CategoryNoise, exponents
 from anon_pipeline.perturb.keys import Source, Words, by_element, integers_each
+from anon_pipeline.perturb.post_randomization import DRAWING_STEPS, drawn_steps
 
 _BITS = 62  # of a uniform number, in the first draw and in each one that refines it
 _SLACK = (
@@ -101,7 +102,8 @@ def draw_categories(
 
 def _draw_by_shares(noise: CategoryNoise, codes: NDArray[np.int64], *, words: Words) -> NDArray[np.int64]:
     """Draw the original, or a value by the shares, (n,)."""
-    anew = integers_each(np.full(len(codes), DRAWING_STEPS), words=words) < drawn_steps(noise)
+    steps = drawn_steps(noise.draw_weights, noise.epsilon)
+    anew = integers_each(np.full(len(codes), DRAWING_STEPS), words=words) < steps
     ends = np.cumsum(np.array(noise.draw_weights, np.int64))
     drawn = integers_each(np.full(len(codes), ends[-1]), words=words.of_part(1))
     return np.where(anew, np.searchsorted(ends, drawn, side="right"), codes)

@@ -36,10 +36,10 @@ _PUBLIC = " or ".join(f"a {name}" for name, kind in HIERARCHIES.items() if kind.
 
 
 def _leaves(written: Any) -> list[str]:
-    """Return the leaves of a hierarchy as it is written, in their order; none where it is no tree."""
+    """Return the leaves of a hierarchy as it is written, in their order; none where it lists none."""
     try:
-        return list(leaves_of(written["tree"])) if isinstance(written, Mapping) else []
-    except (KeyError, TypeError):  # what is wrong with it is said of the hierarchy
+        return [leaf for below in written.values() for leaf in leaves_of(below)]
+    except (AttributeError, TypeError):  # what is wrong with it is said of the hierarchy
         return []
 
 

@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import power_divergence
 
 from anon_pipeline.perturb.category_law import (
-    DRAWING_STEPS,
     CategoryNoise,
-    drawn_steps,
     estimated_frequencies,
     expected_distance,
     flat_domain,
@@ -24,6 +22,7 @@ from anon_pipeline.perturb.category_law import (
 )
 from anon_pipeline.perturb.category_sampler import draw_categories
 from anon_pipeline.perturb.entropy import seeded_entropy
+from anon_pipeline.perturb.post_randomization import DRAWING_STEPS, drawn_steps
 from tests.perturb.domains import DOMAINS, SAMPLES
 
 SHARES = st.lists(st.fractions(Fraction(1, 50), 5, max_denominator=50), min_size=2, max_size=6)
@@ -36,7 +35,10 @@ def noise_of(shares: list[Fraction], epsilon: Fraction) -> CategoryNoise:
 
 def exact_law(noise: CategoryNoise) -> list[list[Fraction]]:
     """The matrix, without any rounding."""
-    weights, anew = noise.draw_weights, Fraction(drawn_steps(noise), DRAWING_STEPS)
+    weights, anew = (
+        noise.draw_weights,
+        Fraction(drawn_steps(noise.draw_weights, noise.epsilon), DRAWING_STEPS),
+    )
     drawn = [anew * Fraction(weight, sum(weights)) for weight in weights]
     return [[p + (1 - anew) * (x == o) for o, p in enumerate(drawn)] for x in range(len(weights))]
 
@@ -93,7 +95,7 @@ def test_shares_that_do_not_fit_are_refused() -> None:
     for shares in ((Fraction(1),), (Fraction(1), Fraction(0))):
         with pytest.raises(ValueError, match="shares must be one for each value"):
             CategoryNoise("pram", Fraction(1), domain, shares)
-    assert drawn_steps(CategoryNoise("pram", Fraction(1000), domain)) >= 1
+    assert drawn_steps((1, 1), Fraction(1000)) >= 1
 
 
 def test_the_drawing_needs_no_shares_from_other_mechanisms() -> None:
