@@ -20,6 +20,7 @@ from anon_pipeline.cli.shared import PRIVATE, Progress, echo_json, print_table, 
 
 if TYPE_CHECKING:
     from anon_pipeline.policy import Policy
+    from anon_pipeline.policy.locations import Locations
     from anon_pipeline.tuning.outcomes import Measured
 
 _INFEASIBLE = 3
@@ -73,8 +74,9 @@ def compare(
 
     policy = load_policy(policy_file)
     check_partition(policy, options["partition"])
-    _refuse_targets(policy_file, csv_file, map_file)
-    found = _measure(policy, policy_file, options)
+    locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
+    _refuse_targets(policy, policy_file, locations, csv_file, map_file)
+    found = _measure(policy, locations, options)
     if not as_json:
         _print(found, policy)
     written = _write(found, policy, csv_file, map_file)
@@ -88,8 +90,8 @@ def compare(
         ctx.exit(_INFEASIBLE)
 
 
-def _refuse_targets(policy_file: Path, *targets: Path | None) -> None:
-    """Refuse, before any work, files that would replace the policy or each other, or that have no folder.
+def _refuse_targets(policy: Policy, policy_file: Path, locations: Locations, *targets: Path | None) -> None:
+    """Refuse, before any work, files that would replace policy, source or each other, or have no folder.
 
     Raises:
         InputError: names the option's file.
@@ -98,21 +100,22 @@ def _refuse_targets(policy_file: Path, *targets: Path | None) -> None:
 
     asked = [path for path in targets if path is not None]
     taken = [policy_file.resolve()]
+    if policy.source.path is not None:
+        taken.append((locations.sources / policy.source.path).resolve())
     for path in asked:
         if path.resolve() in taken:
             raise InputError(
-                f"{path.name} must be a file of its own: the policy, or the other option, has it"
+                f"{path.name} must be a file of its own: the policy, its source or the other option has it"
             )
         if not path.resolve().parent.is_dir():
             raise InputError(f"{path.name} must be writable: its folder does not exist")
         taken.append(path.resolve())
 
 
-def _measure(policy: Policy, policy_file: Path, options: dict[str, Any]) -> list[Measured]:
+def _measure(policy: Policy, locations: Locations, options: dict[str, Any]) -> list[Measured]:
     from anon_pipeline.tuning.outcomes import measure_variants  # noqa: PLC0415
     from anon_pipeline.tuning.variants import variants_of  # noqa: PLC0415
 
-    locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
     variants = variants_of(policy, options["settings"])
     with Progress() as progress:
         return list(

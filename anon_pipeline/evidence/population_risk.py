@@ -86,7 +86,7 @@ Reading = tuple[int, int]
 
 
 def _fewest_people(points: Integers, readings: list[list[list[Reading]]]) -> Integers:
-    """Count the people of each class, (m,); of several ways to read it, the fewest that are somebody.
+    """Count the people of each class, (m,): the least count over the ways to read it that fit anybody.
 
     Args:
         points: (p, q) position of each person of the population.

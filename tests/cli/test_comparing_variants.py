@@ -71,6 +71,7 @@ def test_mistakes_are_named_before_anything_is_read(folder: Callable[..., Folder
     ("targets", "said"),
     [
         (["--csv", "policy.yaml"], "policy.yaml must be a file of its own"),
+        (["--csv", "people.csv"], "people.csv must be a file of its own"),
         (["--csv", "x", "--map", "x"], "x must be a file of its own"),
         (["--map", "nowhere/map.svg"], "its folder does not exist"),
     ],
