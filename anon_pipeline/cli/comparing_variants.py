@@ -17,6 +17,7 @@ from anon_pipeline.cli.options import (
     source_options,
 )
 from anon_pipeline.cli.shared import PRIVATE, Progress, echo_json, print_table, write_file
+from anon_pipeline.cli.targets import refuse_targets
 
 if TYPE_CHECKING:
     from anon_pipeline.policy import Policy
@@ -75,7 +76,7 @@ def compare(
     policy = load_policy(policy_file)
     check_partition(policy, options["partition"])
     locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
-    _refuse_targets(policy, policy_file, locations, csv_file, map_file)
+    refuse_targets(policy, policy_file, locations, csv_file, map_file, partition=options["partition"])
     found = _measure(policy, locations, options)
     if not as_json:
         _print(found, policy)
@@ -88,28 +89,6 @@ def compare(
     click.echo(PRIVATE, err=True)
     if all(one.outcome is None for one in found[1:]):
         ctx.exit(_INFEASIBLE)
-
-
-def _refuse_targets(policy: Policy, policy_file: Path, locations: Locations, *targets: Path | None) -> None:
-    """Refuse, before any work, files that would replace policy, source or each other, or have no folder.
-
-    Raises:
-        InputError: names the option's file.
-    """
-    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
-
-    asked = [path for path in targets if path is not None]
-    taken = [policy_file.resolve()]
-    if policy.source.path is not None:
-        taken.append((locations.sources / policy.source.path).resolve())
-    for path in asked:
-        if path.resolve() in taken:
-            raise InputError(
-                f"{path.name} must be a file of its own: the policy, its source or the other option has it"
-            )
-        if not path.resolve().parent.is_dir():
-            raise InputError(f"{path.name} must be writable: its folder does not exist")
-        taken.append(path.resolve())
 
 
 def _measure(policy: Policy, locations: Locations, options: dict[str, Any]) -> list[Measured]:

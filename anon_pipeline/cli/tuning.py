@@ -19,6 +19,7 @@ from anon_pipeline.cli.options import (
     source_options,
 )
 from anon_pipeline.cli.shared import PRIVATE, Progress, echo_json, print_table, write_file
+from anon_pipeline.cli.targets import refuse_targets
 
 if TYPE_CHECKING:
     from anon_pipeline.policy import Policy
@@ -87,7 +88,9 @@ def tune(
 
     policy = load_policy(policy_file)
     check_partition(policy, options["partition"])
-    found = _tune(policy, policy_file, options)
+    locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
+    refuse_targets(policy, policy_file, locations, csv_file, map_file, partition=options["partition"])
+    found = _tune(policy, locations, options)
     if not as_json:
         _print(found, f"Tuning of {policy.name}, {found.records:,} records")
         for line in describe(found):
@@ -114,11 +117,10 @@ def _apply(policy_file: Path, policy: Policy, found: Tuning) -> bool:
     return found.recommended is not None and apply(policy_file, policy, found.recommended.choice)
 
 
-def _tune(policy: Policy, policy_file: Path, options: dict[str, Any]) -> Tuning:
+def _tune(policy: Policy, locations: Locations, options: dict[str, Any]) -> Tuning:
     from anon_pipeline.base.observer import Step  # noqa: PLC0415
     from anon_pipeline.tuning.tune import source_of, tune_confined  # noqa: PLC0415
 
-    locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
     grid = _grid(policy, options, left=_remaining_epsilon(policy, locations, options))
     with Progress() as progress:
         progress(Step("source"))

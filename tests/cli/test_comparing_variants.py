@@ -9,7 +9,6 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable
 
 import pandas as pd
-import pytest
 from jsonschema import validate
 
 from anon_pipeline.cli.documents import schema_of
@@ -65,22 +64,3 @@ def test_mistakes_are_named_before_anything_is_read(folder: Callable[..., Folder
     done = made.call("compare", "policy.yaml", "--with", "size=3")
     assert done.code == 2 and "--with: must be KEY=VALUE" in done.err
     assert made.call("compare", "policy.yaml").code == 2
-
-
-@pytest.mark.parametrize(
-    ("targets", "said"),
-    [
-        (["--csv", "policy.yaml"], "policy.yaml must be a file of its own"),
-        (["--csv", "people.csv"], "people.csv must be a file of its own"),
-        (["--csv", "x", "--map", "x"], "x must be a file of its own"),
-        (["--map", "nowhere/map.svg"], "its folder does not exist"),
-    ],
-)
-def test_files_that_cannot_be_written_are_refused_first(
-    folder: Callable[..., Folder], targets: list[str], said: str
-) -> None:
-    made = folder()
-    before = (made.path / "policy.yaml").read_text()
-    done = made.call("compare", "policy.yaml", "--with", "k=6", *targets)
-    assert done.code == 2 and said in done.err
-    assert (made.path / "policy.yaml").read_text() == before
