@@ -33,10 +33,23 @@ VARIANTS: Final = (
     "recoder=mondrian,mechanism=staircase",
     "recoder=mondrian,confidence=none",
 )
+_BOTH: Final = "columns.height_cm.amount={0},columns.weight_kg.amount={0}"
+WHOLE_COLUMNS: Final = (
+    *(
+        f"mechanism={kind}," + _BOTH.format(amount)
+        for kind, amount in (
+            *(("rank_swapping", 0.01), ("rank_swapping", 0.1), ("individual_ranking", 10)),
+            *(("rounding", 10), ("multiplicative_noise", 0.1), ("correlated_noise", 0.2)),
+            *(("resampling", 3), ("class_swapping", "none"), ("data_shuffling", "none")),
+        )
+    ),
+)
+"""Mechanisms that change whole columns, on the generated patients, not at equal risk."""
 _SHOWN: Final = (
     *("variant", "k", "epsilon", "loss", "granularity", "noise", "released", "classes"),
     *("correlations", "propensity", "queries", "classifier", "gate"),
 )
+_OF_WHOLE: Final = ("variant", "linking", "noise", "correlations", "queries", "classifier", "gate")
 
 
 def adult() -> tuple[Policy, pd.DataFrame]:
@@ -56,7 +69,7 @@ def generated(records: int) -> tuple[Policy, pd.DataFrame]:
 
 
 def measured(
-    policy: Policy, frame: pd.DataFrame, *, equal_risk: bool = True
+    policy: Policy, frame: pd.DataFrame, *, settings: Sequence[str] = VARIANTS, equal_risk: bool = True
 ) -> tuple[Policy, list[Measured]]:
     """Compare all variants of a policy on a table."""
     with tempfile.TemporaryDirectory() as name:
@@ -65,7 +78,7 @@ def measured(
         attributes: dict[str, Any] = policy.model_dump()
         attributes["source"] = {"path": "table.parquet", "format": "parquet"}
         own = policy_from(attributes)
-        variants = variants_of(own, VARIANTS)
+        variants = variants_of(own, settings)
         found = measure_variants(variants, Locations(*(folder,) * 4), equal_risk=equal_risk)
         return own, list(_told(found, len(variants)))
 
@@ -77,13 +90,13 @@ def _told(found: Iterator[Measured], many: int) -> Iterator[Measured]:
         yield one
 
 
-def table(found: Sequence[Measured]) -> str:
+def table(found: Sequence[Measured], shown: Sequence[str] = _SHOWN) -> str:
     """Write the variants as a table in Markdown, the least loss first; those without a release below it."""
     made = sorted(
         (one for one in found if one.outcome), key=lambda one: one.outcome.loss if one.outcome else 1
     )
-    lines = ["| " + " | ".join(_SHOWN) + " |", "|---" * len(_SHOWN) + "|"]
-    lines += ["| " + " | ".join(row[name] for name in _SHOWN) + " |" for row in rows(made)]
+    lines = ["| " + " | ".join(shown) + " |", "|---" * len(shown) + "|"]
+    lines += ["| " + " | ".join(row[name] for name in shown) + " |" for row in rows(made)]
     return "\n".join([*lines, "", *(f"* {one.name}: {one.problem}" for one in found if not one.outcome)])
 
 
@@ -101,6 +114,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"\n{name}, {len(frame):,} records\n\n{table(found)}")
         if options.map is not None:
             (options.map / f"{name}.svg").write_text(variant_map(found, own), encoding="utf-8")
+    policy, frame = generated(options.records)
+    _, found = measured(policy, frame, settings=WHOLE_COLUMNS, equal_risk=False)
+    print(f"\npatients, columns changed as a whole, not at equal risk\n\n{table(found, _OF_WHOLE)}")
 
 
 if __name__ == "__main__":

@@ -9,12 +9,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from statistics import median
 from time import perf_counter
 from typing import Final
 
 import numpy as np
 
+from anon_pipeline.catalog.mechanisms import MECHANISMS, NOISE_MECHANISMS, amount_kind
+from anon_pipeline.perturb.keys import NoiseKey, Words
+from anon_pipeline.perturb.mechanisms import Noise
+from anon_pipeline.perturb.whole_column.change import change_columns
 from anon_pipeline.risk.assignment import one_to_one_risk
 from anon_pipeline.risk.attributes import class_homogeneity, class_similarity, class_skewness
 from anon_pipeline.risk.averaging import averaging_risk
@@ -35,6 +40,10 @@ _CLASSES: Final = 100_000
 _EPSILON: Final = 2.0
 _ADULT: Final = 30_162
 _REPEATS: Final = 5
+_AMOUNTS: Final = {
+    **{"share": Fraction(1, 20), "factor": Fraction(1, 5)},
+    **{"count": Fraction(5), "step": Fraction(10)},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +69,23 @@ def main() -> int:
 
 def rows() -> list[Row]:
     """Make the data and the rows on it."""
-    return [*_million_rows(), *_adult_rows()]
+    return [*_million_rows(), *_whole_column_rows(), *_adult_rows()]
+
+
+def _whole_column_rows() -> list[Row]:
+    """Change a million values by each mechanism that changes whole columns."""
+    rng = np.random.default_rng(0)
+    labels = rng.permutation(MILLION) % _CLASSES
+    values = np.round(rng.normal(1700, 90, MILLION)).astype(np.int64)[:, None]
+    words = Words(NoiseKey(b"b" * 32), np.arange(MILLION, dtype=np.int64))
+
+    def change(kind: str) -> Callable[[], object]:
+        """Return the call for one mechanism."""
+        noise = Noise(kind, Fraction(0), amount=_AMOUNTS.get(amount_kind(kind)))
+        return lambda: change_columns(values, labels, noises=[noise], words=words)
+
+    kinds = [name for name in MECHANISMS if name not in NOISE_MECHANISMS]
+    return [Row(f"{MILLION:,} values: {kind}", {kind: change(kind)}, 2.0) for kind in kinds]
 
 
 def _million_rows() -> list[Row]:

@@ -59,7 +59,8 @@ def _mechanisms() -> Iterator[str]:
     yield "|---|---|---|---|"
     for name, one in MECHANISMS.items():
         most = "" if one.most_epsilon is None else f"{one.most_epsilon:g}"
-        yield _row(f"`{name}`", "numbers", _PROMISES[one.promises], most)
+        columns = "numbers" if one.whole_column is None else "numbers, as a whole"
+        yield _row(f"`{name}`", columns, _PROMISES[one.promises], most)
     for name, other in CATEGORY_MECHANISMS.items():
         columns = "categories"
         columns += ", by distance" if other.by_distance else ", by public shares" if other.by_shares else ""

@@ -269,7 +269,7 @@ def test_every_record_names_code_that_is_there(place: str) -> None:
 NAMED_PLACES = [
     *((one.name, one.algorithm) for one in RECODERS.values()),
     *((one.name, one.measures) for one in LOSSES.values()),
-    *((one.name, one.law) for one in MECHANISMS.values()),
+    *((one.name, one.whole_column.runs if one.whole_column else one.law) for one in MECHANISMS.values()),
     *((one.name, one.reads) for one in FORMATS.values()),
     *((one.name, place) for one in FORMATS.values() for place in (one.recognizes, one.folder) if place),
     *((one.name, one.reads) for one in SOURCES.values()),

@@ -15,15 +15,41 @@ from pydantic import BaseModel
 Promise = Literal["epsilon", "epsilon and delta", "nothing"]
 
 
+AmountKind = Literal["none", "share", "factor", "count", "step"]
+"""What ``amount`` of a column is: a share of the records, in (0, 1]; a factor above 0, up to 10; a whole
+number from 2 to 1,000; a step in the column's unit, a multiple of its resolution.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class WholeColumn:
+    """What a mechanism does that changes a column as a whole, instead of drawing noise for each value.
+
+    runs: place of the function, from `perturb.whole_column.columns_to_change.Columns` to released values.
+    amount: what ``amount`` is; ``none``: it takes none.
+    says: the amount for people, with {} for it.
+    together: whether it changes several columns together, which then have the same amount.
+    keeps: what follows for people, a sentence; empty: nothing.
+    """
+
+    runs: str
+    amount: AmountKind = "none"
+    says: str = ""
+    together: bool = False
+    keeps: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Mechanism:
-    """A kind of noise for columns of numbers.
+    """A kind of noise for columns of numbers, or what else changes them.
 
     name: in the policy.
     words: for people.
-    law: place of the module with its law, see `perturb.law.Law`.
+    law: place of the module with its law, see `perturb.law.Law`; of a mechanism that changes whole columns,
+        what attackers assume.
     promises: what is promised of one row. What promises δ as well takes a share of ``perturb.delta``.
     most_epsilon: largest ε of a column, if there is one.
+    whole_column: what it does, if it changes a column as a whole.
     """
 
     name: str
@@ -31,6 +57,7 @@ class Mechanism:
     law: str
     promises: Promise = "epsilon"
     most_epsilon: float | None = None
+    whole_column: WholeColumn | None = None
 
     @property
     def needs_delta(self) -> bool:

@@ -21,6 +21,8 @@ from anon_pipeline.catalog.mechanisms import (
     CATEGORY_MECHANISMS,
     DEFAULT_MECHANISM,
     MECHANISMS,
+    NOISE_MECHANISMS,
+    amount_kind,
     mechanisms_with,
 )
 from anon_pipeline.catalog.recoders import RECODERS
@@ -75,7 +77,7 @@ def warm_up(policies: Iterable[Policy] = (), *, observe: Observer = ignore) -> i
             observe(Step(f"{rehearsal.recoder}, {rehearsal.mechanism}, {rehearsal.loss}"))
             policy = rehearsal_policy(rehearsal)
             anonymize(policy, frame)
-            if rehearsal.recoder == _DEFAULT_RECODER and rehearsal.mechanism in MECHANISMS:
+            if rehearsal.recoder == _DEFAULT_RECODER and rehearsal.mechanism in NOISE_MECHANISMS:
                 tune(policy, frame, Grid(k=(2,), epsilon=(1.0,)))
     return begun
 
@@ -126,6 +128,11 @@ def rehearsal_policy(rehearsal: Rehearsal) -> Policy:
     if "levels" in RECODERS[rehearsal.recoder].options:
         attributes["anonymize"]["levels"] = written["levels"]
     attributes["perturb"] |= _perturb(rehearsal.mechanism)
+    if rehearsal.mechanism in MECHANISMS and rehearsal.mechanism not in NOISE_MECHANISMS:
+        amount = written["amounts"].get(amount_kind(rehearsal.mechanism))
+        noisy = [name for name, column in columns.items() if column["role"] == "perturb"]
+        columns |= {name: {**columns[name], "amount": amount} for name in noisy}
+        attributes |= written["whole_columns"]
     return policy_from(attributes)
 
 

@@ -14,6 +14,7 @@ from anon_pipeline.catalog.mechanisms import MECHANISMS
 from anon_pipeline.perturb.budget import exact_fraction, split_epsilon
 from anon_pipeline.perturb.grid import quantize, to_grid
 from anon_pipeline.perturb.mechanisms import Noise
+from anon_pipeline.policy.columns import Perturb
 from anon_pipeline.policy.model import Policy
 
 
@@ -47,11 +48,18 @@ def epsilon_shares(policy: Policy) -> tuple[Fraction, ...]:
     """Return each perturb column's exact share of a record's ε, in the order of `Policy.noisy`, (p + c,).
 
     With ``person`` the ε of the policy is that of a person: a record has it divided by ``rows_per_person``.
+    Columns that are changed as a whole have none.
     """
     if policy.perturb is None:
         return ()
-    weights = [exact_fraction(column.weight) for column in policy.noisy.values()]
-    return split_epsilon(exact_fraction(policy.perturb.epsilon) / policy.rows, weights)
+    weights = {
+        name: exact_fraction(column.weight)
+        for name, column in policy.noisy.items()
+        if name not in policy.whole_columns
+    }
+    shares = split_epsilon(exact_fraction(policy.perturb.epsilon) / policy.rows, list(weights.values()))
+    by_name = dict(zip(weights, shares, strict=True))
+    return tuple(by_name.get(name, Fraction(0)) for name in policy.noisy)
 
 
 def grid_bounds(bounds: tuple[float, float], resolution: float) -> tuple[int, int]:
@@ -86,5 +94,14 @@ def noises(policy: Policy) -> tuple[Noise, ...]:
     for (name, column), share in zip(policy.perturbed.items(), shares, strict=True):
         inputs = None if column.input_bounds is None else grid_bounds(column.input_bounds, column.resolution)
         own = split * weights[name] / whole if name in weights else None
-        found.append(Noise(kinds[name], share, own, inputs))
+        found.append(Noise(kinds[name], share, own, inputs, grid_amount(column, kinds[name])))
     return tuple(found)
+
+
+def grid_amount(column: Perturb, mechanism: str) -> Fraction | None:
+    """Return how much a mechanism changes a column, a step in grid units; None where it takes no amount."""
+    changed = MECHANISMS[mechanism].whole_column
+    if changed is None or column.amount is None:
+        return None
+    unit = exact_fraction(column.resolution) if changed.amount == "step" else 1
+    return exact_fraction(column.amount) / unit

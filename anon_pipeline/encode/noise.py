@@ -14,6 +14,7 @@ from anon_pipeline.perturb.error import expected_relative_shift
 from anon_pipeline.perturb.keys import Words
 from anon_pipeline.perturb.mechanisms import Noise, scales, sensitivities, shifts
 from anon_pipeline.perturb.noise import add_noise
+from anon_pipeline.policy.columns import Perturb
 from anon_pipeline.policy.model import Policy
 
 
@@ -74,6 +75,9 @@ def noise_facts(
     facts: dict[str, dict[str, Any]] = {}
     bounds = output_bounds(policy)
     for j, ((name, column), noise) in enumerate(zip(policy.perturbed.items(), noises(policy), strict=True)):
+        if noise.whole_column:
+            facts[name] = whole_column_facts(noise, column)
+            continue
         sensitivity = sensitivities(noise, diameters[:, j])
         facts[name] = {
             "mechanism": noise.mechanism,
@@ -92,6 +96,11 @@ def noise_facts(
             ),
         }
     return facts
+
+
+def whole_column_facts(noise: Noise, column: Perturb) -> dict[str, Any]:
+    """Describe a column that is changed as a whole; nothing of it is from the data."""
+    return {"mechanism": noise.mechanism, "amount": column.amount, "resolution": column.resolution}
 
 
 def _rounded_facts(

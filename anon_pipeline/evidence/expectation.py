@@ -160,6 +160,8 @@ def mean_linking_risk(evidence: Evidence, policy: Policy, *, whole: Whole | None
     bound in closed form, which is taken where it is within a hundredth of the mean. Else it is simulated. It
     is 1 where no record can be released.
 
+    Columns that are changed as a whole are always simulated.
+
     Where people are counted, the share of them with a linked record is always simulated: that two records of
     one person are linked is not independent of what becomes of their classes.
 
@@ -176,6 +178,8 @@ def mean_linking_risk(evidence: Evidence, policy: Policy, *, whole: Whole | None
         bound = _at_most(evidence, policy, policy.suppress.confidence)
         if bound is not None:
             return Expectation(bound)
+        return _simulate(evidence, policy, whole)
+    if policy.whole_columns:
         return _simulate(evidence, policy, whole)
     behind = _without_refused(evidence, policy)
     if not len(behind.own):

@@ -143,7 +143,7 @@ def drawing_table(
     """Return what releases of a policy can be drawn of; ``known``: see `value_order.sort_originals`."""
     behind = repeat_originals(sort_originals(evidence, policy, known), policy, copies)
     classes = compact_labels(behind.labels[behind.own])
-    noise, labels = _noise_of(behind, classes, policy), narrow_integers(classes.labels)
+    noise, labels = _noise_of(behind, classes, policy, copies), narrow_integers(classes.labels)
     near = None if policy.suppress.confidence is None else confidence_counter(behind, policy)
     limits = class_limits(all_released(behind, classes, evidence, policy), policy)
     del classes
@@ -151,10 +151,10 @@ def drawing_table(
     return DrawingTable(labels, replace(noise, labels=labels), near, limits, behind, policy, evidence)
 
 
-def _noise_of(behind: Originals, classes: EquivalenceClasses, policy: Policy) -> Drawing:
+def _noise_of(behind: Originals, classes: EquivalenceClasses, policy: Policy, copies: int) -> Drawing:
     """Prepare the noise of the records ``own``, of these classes; their values in few bytes."""
     exact = quantize(behind.grid.take(behind.own, axis=0))
-    found = prepare_noise(exact, classes, noises=noises(policy), bounds=output_bounds(policy))
+    found = prepare_noise(exact, classes, noises=noises(policy), bounds=output_bounds(policy), copies=copies)
     return replace(found, values=narrow_integers(exact))
 
 

@@ -11,12 +11,16 @@ from anon_pipeline.encode.grids import noises
 from anon_pipeline.encode.noise import output_bounds
 from anon_pipeline.evidence.evidence import Evidence
 from anon_pipeline.evidence.measures import compact_labels, require_originals
+from anon_pipeline.evidence.simulated_releases import SEED, drawing_table
 from anon_pipeline.perturb.category_law import keep_probabilities
+from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.error import expected_relative_shift, shift_over_spread
 from anon_pipeline.perturb.grid import quantize
 from anon_pipeline.perturb.mechanisms import sensitivities, shifts
 from anon_pipeline.perturb.noise import class_diameters
 from anon_pipeline.policy.model import Policy
+
+_SIMULATED, _DRAWS = 2**17, 8  # records that are drawn for the shift of whole columns, and releases at most
 
 
 def relative_error(evidence: Evidence, policy: Policy, name: str) -> float:
@@ -72,9 +76,31 @@ def _expected_shifts(
     within = originals.labels >= 0
     own, labels = quantize(originals.grid[within, j]), originals.labels[within]
     noise, bounds = noises(policy)[j], output_bounds(policy)[j]
+    if noise.whole_column:
+        return own.astype(np.float64), simulated_shifts(evidence, policy)[:, j]
     sensitivity = sensitivities(noise, class_diameters(own[:, None], compact_labels(labels))[:, 0])
     moved = shifts(noise, own, sensitivity[labels], bounds=bounds)
     return own.astype(np.float64), moved
+
+
+def simulated_shifts(evidence: Evidence, policy: Policy) -> NDArray[np.float64]:
+    """Return the mean of |y − x| of each record in classes and perturb column, over simulated releases.
+
+    For columns that are changed as a whole, whose shift has no closed form. The noise is of a fixed seed,
+    which no release uses, and the records are in an order of their values: their own order plays no part.
+
+    Returns:
+        (n', p) grid units, in the order of the records in classes; zeros without perturb columns.
+    """
+    table = drawing_table(evidence, policy, 1)
+    behind, entropy = table.originals, seeded_entropy(SEED)
+    total = np.zeros(table.noise.values.shape)
+    draws = min(max(_SIMULATED // max(len(total), 1), 1), _DRAWS)
+    for _ in range(draws):
+        total += np.abs(table.noise.draw_values(entropy) - table.noise.values)
+    found = np.zeros((len(behind.labels), len(policy.perturbed)))
+    found[behind.own] = total / draws
+    return found[require_originals(evidence).labels >= 0]
 
 
 def fully_generalized_columns(evidence: Evidence, policy: Policy) -> list[str]:

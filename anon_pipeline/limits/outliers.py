@@ -28,10 +28,15 @@ _LEVELED = (
 def _without_confidence(policy: Policy) -> Demanded:
     """Advise where noise is added to numbers, and nothing leaves out the records that it does not hide.
 
-    An interval of a low confidence often holds no original at all, and then leaves nothing out.
+    An interval of a low confidence often holds no original at all, and then leaves nothing out. Columns that
+    are changed as a whole have no interval.
     """
     confidence = policy.suppress.confidence
-    if not policy.perturbed or (confidence is not None and confidence >= usual.CONFIDENCE):
+    if (
+        not policy.perturbed
+        or policy.whole_columns
+        or (confidence is not None and confidence >= usual.CONFIDENCE)
+    ):
         return {}
     return {"": Advised(0)}
 

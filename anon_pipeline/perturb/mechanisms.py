@@ -29,16 +29,20 @@ class Noise:
     """What the noise of a column is drawn under.
 
     mechanism: name of one in the table, `catalog.mechanisms`.
-    epsilon: the column's own ε, exact, > 0; a scale and no promise for a mechanism that promises nothing.
+    epsilon: the column's own ε, exact, > 0; a scale and no promise for a mechanism that promises nothing, and
+        0 for one that changes whole columns.
     delta: the column's own δ, in (0, 1), for a mechanism that needs one, and only for it.
     inputs: public lowest and highest value in grid units, to which values are moved before the noise; its
         scale is then by their difference. None: by the diameter of each class.
+    amount: how much a mechanism changes that changes whole columns, in grid units where it is in the column's
+        unit; None where it takes none.
     """
 
     mechanism: str
     epsilon: Fraction
     delta: Fraction | None = None
     inputs: tuple[int, int] | None = None
+    amount: Fraction | None = None
 
     def __post_init__(self) -> None:
         if self.mechanism not in MECHANISMS:
@@ -50,6 +54,11 @@ class Noise:
             raise ValueError(f"delta must be in (0, 1), got {self.delta}.")
         if self.inputs is not None and self.inputs[0] >= self.inputs[1]:
             raise ValueError(f"inputs must increase, got {list(self.inputs)}.")
+
+    @property
+    def whole_column(self) -> bool:
+        """Whether the column is changed as a whole, so that its noise has no distribution of its own."""
+        return MECHANISMS[self.mechanism].whole_column is not None
 
 
 def clamp_inputs(noise: Noise, values: Integers) -> Integers:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -15,8 +15,9 @@ from anon_pipeline.base.errors import ANOTHER_DRAW, InputError
 from anon_pipeline.base.threads import side_by_side
 from anon_pipeline.perturb.entropy import Entropy
 from anon_pipeline.perturb.grid import LARGEST
-from anon_pipeline.perturb.keys import Source, Words, by_element, fresh_key
+from anon_pipeline.perturb.keys import NoiseKey, Source, Words, by_element, fresh_key
 from anon_pipeline.perturb.mechanisms import Noise, clamp_inputs, draw, parameters, sensitivities
+from anon_pipeline.perturb.whole_column.change import change_columns
 
 Bounds = Sequence[tuple[int, int] | None]
 
@@ -44,6 +45,7 @@ class Drawing:
     wanted: (m, p) of the noise of each class, as `parameters` says.
     noises, bounds: of the columns.
     diameters: (m, p) of each class.
+    copies: equally long pieces of the table, which columns are changed by themselves in.
     """
 
     values: NDArray[np.signedinteger] = field(repr=False)
@@ -52,6 +54,7 @@ class Drawing:
     noises: Sequence[Noise]
     bounds: Bounds
     diameters: NDArray[np.int64] = field(repr=False)
+    copies: int = 1
 
     def draw_values(self, entropy: Source) -> NDArray[np.int64]:
         """Draw the noise of every record once, and return the noisy values, (n, p); see `add_noise`."""
@@ -75,11 +78,25 @@ class Drawing:
         else:
             words = by_element(entropy, len(self.values))
             key, places = words.key, words.places
+        changed = self._change_columns(key, places)
         for part in blocks:
             own = np.arange(part.start, part.stop, dtype=np.int64) if places is None else places[part]
-            yield part, self._draw_block(part, Words(key, own))
+            yield part, self._draw_block(part, Words(key, own), changed)
 
-    def _draw_block(self, part: slice, words: Words) -> NDArray[np.int64]:
+    def _change_columns(
+        self, key: NoiseKey, places: NDArray[np.int64] | None
+    ) -> dict[int, NDArray[np.int64]]:
+        """Return what is released of the columns whose mechanisms look at whole columns, (n,) each."""
+        if not any(noise.whole_column for noise in self.noises):
+            return {}
+        every = np.arange(len(self.values), dtype=np.int64) if places is None else places
+        return change_columns(
+            self.values, self.labels, noises=self.noises, words=Words(key, every), copies=self.copies
+        )
+
+    def _draw_block(
+        self, part: slice, words: Words, changed: Mapping[int, NDArray[np.int64]]
+    ) -> NDArray[np.int64]:
         """Draw the noise of the records of a block, by their words, and return the noisy values, (b, p)."""
         labels, noisy = self.labels[part], self.values[part].astype(np.int64)
         kept = labels >= 0
@@ -88,8 +105,11 @@ class Drawing:
         def draw_column(column: int) -> None:
             """Draw the noise of one column and write its released values."""
             noise = self.noises[column]
-            found = draw(noise, self.wanted[labels, column], entropy=mine.of_column(column))
-            found = clamp_inputs(noise, noisy[kept, column]) + found
+            if column in changed:
+                found = changed[column][part][kept]
+            else:
+                found = draw(noise, self.wanted[labels, column], entropy=mine.of_column(column))
+                found = clamp_inputs(noise, noisy[kept, column]) + found
             noisy[kept, column] = _clamp(found, self.bounds[column])
 
         side_by_side([partial(draw_column, column) for column in range(len(self.noises))], records=len(noisy))
@@ -154,8 +174,13 @@ def prepare_noise(
     noises: Sequence[Noise],
     bounds: Bounds | None = None,
     names: Sequence[str] | None = None,
+    copies: int = 1,
 ) -> Drawing:
-    """Prepare to add each column's noise to every record; the arguments are those of `add_noise`."""
+    """Prepare to add each column's noise to every record; the arguments are those of `add_noise`.
+
+    Args:
+        copies: equally long pieces of the table, each with classes of its own: one table, several times.
+    """
     limits: Bounds = [None] * values.shape[1] if bounds is None else bounds
     if not len(noises) == len(limits) == values.shape[1]:
         raise ValueError(f"{values.shape[1]} columns need as many noises and bounds.")
@@ -171,7 +196,7 @@ def prepare_noise(
             problems += [f"{called[column]}: {problem}" for problem in error.problems]
     if problems:
         raise InputError(problems)
-    return Drawing(values, classes.labels, wanted, noises, limits, diameters)
+    return Drawing(values, classes.labels, wanted, noises, limits, diameters, copies)
 
 
 def _clamp(values: NDArray[np.int64], limit: tuple[int, int] | None) -> NDArray[np.int64]:

@@ -24,6 +24,7 @@ from anon_pipeline.policy.frozen_mapping import FrozenMapping, Keyed
 from anon_pipeline.policy.kind_names import FileFormat
 from anon_pipeline.policy.marks import AFTER, NEEDS_NOISE, SHOWN, BeforeMaking, Below, Fits, Names
 from anon_pipeline.policy.protection import JUDGED, MORE, NEUTRAL
+from anon_pipeline.policy.whole_column_rules import needs_distribution
 
 COVERING = names_where(lambda recoder: recoder.family.releases != "means")
 """Recoders whose released values say which values they stand for; a mean does not."""
@@ -172,12 +173,15 @@ class Attacks(Strict):
         description="Largest share linked by the best of three attacks: nearest original, cheapest "
         "one-to-one assignment, most probable original.",
     )
-    expected_linking_risk: Annotated[Share | None, SHOWN, AFTER, NEEDS_NOISE, Fits(_of_records)] = Field(
-        None, description="Largest expected linking risk over all noise that could be drawn."
-    )
-    averaging: Annotated[Averaging | None, Fits(_one_column, "every column"), Fits(_of_records)] = Field(
-        None, description="Limit on the mean of several releases. Needs exactly one perturb column."
-    )
+    expected_linking_risk: Annotated[
+        Share | None, SHOWN, AFTER, NEEDS_NOISE, Fits(_of_records), Fits(needs_distribution, "every column")
+    ] = Field(None, description="Largest expected linking risk over all noise that could be drawn.")
+    averaging: Annotated[
+        Averaging | None,
+        Fits(_one_column, "every column"),
+        Fits(_of_records),
+        Fits(needs_distribution, "every column"),
+    ] = Field(None, description="Limit on the mean of several releases. Needs exactly one perturb column.")
     linkage: Linkage = Field(Linkage(), description="Limits on record linkage.")
     known_columns: Annotated[
         tuple[KnownColumns, ...],

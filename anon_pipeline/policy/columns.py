@@ -10,13 +10,14 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from anon_pipeline.catalog.identifiers import DEFAULT_ACTION, IDENTIFIER_ACTIONS
+from anon_pipeline.catalog.mechanisms import amount_mechanisms
 from anon_pipeline.policy.allow import Allowing
 from anon_pipeline.policy.categories import PerturbCategories, has_categories
 from anon_pipeline.policy.coarsening import Coarsened
 from anon_pipeline.policy.fields import Missing, Plain, Real, Strict
 from anon_pipeline.policy.hierarchies import HierarchySpec
 from anon_pipeline.policy.kind_names import Action, Mechanism
-from anon_pipeline.policy.marks import COUNTED, SHOWN
+from anon_pipeline.policy.marks import COUNTED, LATER, SHOWN
 from anon_pipeline.policy.protection import NEUTRAL, WIDER, by_rank, rank_by
 
 __all__ = [
@@ -74,6 +75,9 @@ class Perturb(Allowing):
     )
     mechanism: Annotated[Mechanism | None, SHOWN] = Field(
         None, description="Kind of noise. Default: perturb.mechanism."
+    )
+    amount: Annotated[Real | None, SHOWN, LATER] = Field(
+        None, gt=0, description=f"How much the mechanism changes, for {amount_mechanisms()}."
     )
     sensitivity: Annotated[Literal["class", "declared"], SHOWN, by_rank("class", "declared")] = Field(
         "class", description="What the noise must hide: differences in the class, or within input_bounds."

@@ -21,6 +21,7 @@ from anon_pipeline.policy.protection import JUDGED, LESS, by_rank
 from anon_pipeline.policy.recoding import LDiversity
 from anon_pipeline.policy.safe_harbor_terms import SafeHarborTerms, unused_terms
 from anon_pipeline.policy.usefulness_bounds import Usefulness
+from anon_pipeline.policy.whole_column_rules import needs_distribution
 
 _CONTRADICTIONS = "anon_pipeline.policy.contradictions"
 
@@ -67,6 +68,7 @@ class Gate(Strict):
         SHOWN,
         AFTER,
         Fits(_confident, "columns"),
+        Fits(needs_distribution, "every column"),
         BeforeMaking(f"{_CONTRADICTIONS}:unreachable_k"),
     ] = Field(None, ge=2, description="Fewest originals within suppress.confidence's interval.")
     released_identifiers: Annotated[Real, SHOWN, AFTER, LESS] = Field(

@@ -39,8 +39,11 @@ def broken_since(sections: Mapping[str, Any]) -> list[str]:
             f"republish: fresh."
         )
     if uniform:
+        kinds = ", ".join(
+            dict.fromkeys(columns[name].mechanism or getattr(section, "mechanism", "") for name in uniform)
+        )
         found.append(
-            f"perturb.republish: sticky needs noise that promises ε, got mechanism: uniform for "
+            f"perturb.republish: sticky needs noise that promises ε, got mechanism: {kinds} for "
             f"{', '.join(uniform)}. These fit: discrete_laplace, staircase, discrete_gaussian."
         )
     return found

@@ -227,6 +227,12 @@ class Policy(ColumnsByRole, Strict):
         return {name: column.mechanism or default for name, column in self.perturbed.items()}
 
     @property
+    def whole_columns(self) -> tuple[str, ...]:
+        """Perturb columns that are changed as a whole, instead of noise for each value, in their order."""
+        kinds = self.mechanisms
+        return tuple(name for name in kinds if MECHANISMS[kinds[name]].whole_column is not None)
+
+    @property
     def mechanism_of_numbers(self) -> str | None:
         """Kind of noise of columns with numbers that name none themselves; None without such columns."""
         return self.perturb.mechanism if self.perturb is not None and self.perturbed else None

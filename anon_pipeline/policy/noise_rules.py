@@ -13,6 +13,7 @@ from anon_pipeline.catalog.mechanisms import (
     mechanisms_with,
 )
 from anon_pipeline.policy.columns import Perturb, PerturbCategories
+from anon_pipeline.policy.whole_column_rules import broken_amounts
 
 SMALLEST_DELTA = 1e-12
 
@@ -43,6 +44,7 @@ def broken_mechanisms(columns: Mapping[str, Any], sections: Mapping[str, Any]) -
     if not unpromised and section.without_guarantee:
         names = ", ".join(name for name, one in MECHANISMS.items() if one.promises == "nothing")
         yield f"perturb.without_guarantee: must be left out when no column has mechanism: {names}"
+    yield from broken_amounts(columns, sections)
     yield from _shares(columns, sections, chosen)
     uncounted = [name for name, one in chosen.items() if not one.counted]
     if sections.get("budget") is not None and uncounted:
@@ -85,11 +87,10 @@ def without_public_scale(columns: Mapping[str, Any], section: Any) -> dict[str, 
     for name, column in columns.items():
         if not isinstance(column, Perturb):
             continue
-        if column.sensitivity == "class":
-            found[name] = "class"
-            continue
         kind: str = column.mechanism or getattr(section, "mechanism", None) or DEFAULT_MECHANISM
-        if MECHANISMS[kind].promises == "nothing":
+        if column.sensitivity == "class" and MECHANISMS[kind].whole_column is None:
+            found[name] = "class"
+        elif MECHANISMS[kind].promises == "nothing":
             found[name] = "no promise"
     return found
 
@@ -100,7 +101,8 @@ def _shares(
     """Yield which columns' shares of ε and δ their mechanism could not draw."""
     section, rows = sections["perturb"], sections.get("rows_per_person") or 1
     categories = [name for name, column in columns.items() if isinstance(column, PerturbCategories)]
-    weights = {name: columns[name].weight for name in (*chosen, *categories)}
+    with_noise = [name for name, one in chosen.items() if one.whole_column is None]
+    weights = {name: columns[name].weight for name in (*with_noise, *categories)}
     whole = sum(weights.values()) * rows
     for kind in CATEGORY_MECHANISMS.values():
         large = [

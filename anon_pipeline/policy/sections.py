@@ -40,6 +40,7 @@ from anon_pipeline.policy.protection import (
     by_rank,
 )
 from anon_pipeline.policy.usefulness_bounds import Usefulness
+from anon_pipeline.policy.whole_column_rules import needs_distribution
 
 __all__ = [
     "LIMIT_KEYS",
@@ -146,7 +147,13 @@ def _noisy(confidence: float | None, sections: Mapping[str, Any]) -> Iterator[st
 class SuppressSection(Strict):
     """Confidence-based suppression."""
 
-    confidence: Annotated[Real | None, SHOWN, PRESENT, Fits(_noisy, "every column")] = Field(
+    confidence: Annotated[
+        Real | None,
+        SHOWN,
+        PRESENT,
+        Fits(_noisy, "every column"),
+        Fits(needs_distribution, "every column"),
+    ] = Field(
         None,
         gt=0,
         lt=1,

@@ -68,17 +68,28 @@ def links_also(policy: Policy, attack: Attack) -> str:
 def noisy_lines(policy: Policy, gate: GateReport, found: Sequence[Attack]) -> Iterator[str]:
     """Yield what each column with noise means for picking somebody out: numbers together, categories each."""
     if policy.perturbed:
-        have = "has" if len(policy.perturbed) == 1 else "have"
-        yield (
-            f"{', '.join(policy.perturbed)} {have} noise: a released value may be anybody's of the class. "
-            f"{linked_sentence(policy, gate, found)}"
-        )
+        said = " ".join(_numbers_sentences(policy))
+        yield f"{said} {linked_sentence(policy, gate, found)}"
     for name in policy.categorical:
         drawn = f"{name} is drawn: a released value may be anybody's of the class."
         yield f"{drawn} {_found_by(found, [name], 'the original value')}"
     if len(policy.categorical) > 1:
         names = sorted(policy.categorical)
         yield _found_by(found, names, f"the original values of {' and '.join(names)} together")
+
+
+def _numbers_sentences(policy: Policy) -> Iterator[str]:
+    """Yield what noise hides of the numbers, and what changes hide that promise nothing."""
+    noisy = [name for name in policy.perturbed if name not in policy.whole_columns]
+    if noisy:
+        have = "has" if len(noisy) == 1 else "have"
+        yield f"{', '.join(noisy)} {have} noise: a released value may be anybody's of the class."
+    if policy.whole_columns:
+        are = "is" if len(policy.whole_columns) == 1 else "are"
+        yield (
+            f"{', '.join(policy.whole_columns)} {are} changed by a method that promises nothing: a released "
+            "value may be near the person's own, or tell it."
+        )
 
 
 def _found_by(found: Sequence[Attack], names: Sequence[str], known: str) -> str:

@@ -22,6 +22,7 @@ _NOISE = {
     "delta": "δ",
     "sensitivity": "sensitivity",
     "resolution": "resolution",
+    "amount": "amount",
     "mean_scale": "mean scale",
     "expected_relative_error": "expected relative error",
     "classes_without_noise": "classes without noise",

@@ -15,6 +15,7 @@ import pandas as pd
 
 from anon_pipeline.base.errors import AnonPipelineError
 from anon_pipeline.base.packed_tables import Table
+from anon_pipeline.catalog.entries import Mechanism
 from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
@@ -24,6 +25,7 @@ from anon_pipeline.encode.grids import epsilon_shares, noises
 from anon_pipeline.hierarchy.levels import TOP
 from anon_pipeline.perturb.category_law import keep_probabilities, percent_down
 from anon_pipeline.perturb.mechanisms import Noise, scales, sensitivities
+from anon_pipeline.policy.columns import Perturb
 from anon_pipeline.policy.hierarchies import hierarchy_kind
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.stages.facts.records import Facts
@@ -147,6 +149,9 @@ def noise_in_words(policy: Policy) -> Iterator[tuple[str, str]]:
     own = dict(zip(policy.noisy, shares, strict=True))
     for (name, column), noise in zip(policy.perturbed.items(), noises(policy), strict=True):
         mechanism = MECHANISMS[noise.mechanism]
+        if mechanism.whole_column is not None:
+            yield name, f"changed as a whole ({amount_in_words(mechanism, column)}), which promises nothing"
+            continue
         said = f"with noise ({mechanism.words}), " + (
             "which promises nothing" if mechanism.promises == "nothing" else f"ε = {own[name]:g}"
         )
@@ -161,6 +166,20 @@ def noise_in_words(policy: Policy) -> Iterator[tuple[str, str]]:
             f"{released[:1].lower()}{released[1:]}, ε = {own[name]:g}: each value stays as it is with a "
             f"probability of at least {percent_down(stays)} %",
         )
+
+
+def amount_in_words(mechanism: Mechanism, column: Perturb) -> str:
+    """Say by what mechanism a column is changed as a whole, and how much.
+
+    Returns:
+        Such as "rounding, to multiples of 5 kg".
+    """
+    changed = mechanism.whole_column
+    if changed is None or not changed.says or column.amount is None:
+        return mechanism.words
+    unit = f" {column.unit}" if changed.amount == "step" and column.unit else ""
+    said = f"{100 * column.amount:g} %" if changed.amount == "share" else f"{column.amount:g}{unit}"
+    return f"{mechanism.words}, {changed.says.format(said)}"
 
 
 def _scale(noise: Noise, resolution: float, unit: str | None) -> str:

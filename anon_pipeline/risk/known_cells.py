@@ -119,6 +119,9 @@ def most_linked(cells: Cells, hidden: Hidden) -> Reals:
             values = hidden.centers[rows, j].astype(np.float64)
             span = np.maximum.reduceat(values, first) - np.minimum.reduceat(values, first)
             apart = np.flatnonzero(span)  # few, if nearly all cells are of one record
+            if noise.whole_column:  # it has no distribution: all may be linked
+                found[run][apart] = np.inf
+                continue
             wide = law.scales[cells.labels[run][apart], j].astype(np.int64)
             found[run][apart] *= 1 + span[apart] * mechanisms.pmf(noise, np.zeros(len(wide)), wide)
     return np.minimum(found, cells.sizes, out=found)

@@ -59,6 +59,7 @@ def expect(policy: Policy, table: Recoded, *, entropy: Entropy) -> Expected:
         InputError: noise that could not be drawn exactly; by column.
     """
     drawn = noises(policy)
+    refuse_whole_columns(policy)
     _refuse_inexact(policy, table, drawn)
     if not drawn:
         found = _without_noise(table)
@@ -88,6 +89,20 @@ def expect(policy: Policy, table: Recoded, *, entropy: Entropy) -> Expected:
             for j, name in enumerate(policy.perturbed)
         },
     )
+
+
+def refuse_whole_columns(policy: Policy) -> None:
+    """Refuse columns that are changed as a whole: what they lose follows from no distribution.
+
+    Raises:
+        InputError: names them.
+    """
+    if policy.whole_columns:
+        raise InputError(
+            f"{', '.join(policy.whole_columns)}: a mechanism that changes a column as a whole has no "
+            "distribution to compute from. Compare releases instead, without --equal-risk: anon-pipeline "
+            "compare POLICY --with KEY=VALUE"
+        )
 
 
 def _refuse_inexact(policy: Policy, table: Recoded, drawn: Sequence[Noise]) -> None:

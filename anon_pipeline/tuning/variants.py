@@ -12,10 +12,13 @@ from typing import Any, Final
 import yaml
 
 from anon_pipeline.base.errors import InputError, PolicyError
+from anon_pipeline.catalog.mechanisms import MECHANISMS
 from anon_pipeline.catalog.recoders import RECODERS
 from anon_pipeline.policy.contradictions import refuse_contradictions
 from anon_pipeline.policy.load import policy_from
+from anon_pipeline.policy.marks import Fits, marked_values
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.whole_column_rules import needs_distribution
 
 SHORT: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -115,6 +118,7 @@ def _variant(policy: Policy, values: Mapping[str, Any]) -> Variant:
             **({} if recoder.prefers else {"prefer": "loss"}),
             **({} if recoder.family.cells else {"suppress": "records"}),
         }
+    _fit_mechanism(attributes, policy, values)
     short = {path: key for key, path in SHORT.items()}
     name = ", ".join(f"{short.get(path, path)} = {_text(value)}" for path, value in values.items())
     for path, value in values.items():
@@ -126,6 +130,18 @@ def _variant(policy: Policy, values: Mapping[str, Any]) -> Variant:
     except PolicyError as error:
         return Variant(name, None, "; ".join(error.problems))
     return Variant(name, changed)
+
+
+def _fit_mechanism(attributes: dict[str, Any], policy: Policy, values: Mapping[str, Any]) -> None:
+    """Leave out what a mechanism of whole columns cannot take, and let it guarantee nothing."""
+    mechanism = MECHANISMS.get(str(values.get("perturb.mechanism")))
+    if mechanism is None or mechanism.whole_column is None or attributes["perturb"] is None:
+        return
+    attributes["perturb"]["without_guarantee"] = True
+    for section in ("suppress", "gate"):
+        for path, _, mark in marked_values(section, getattr(policy, section), Fits):
+            if mark.broken is needs_distribution:
+                _set(attributes, path.split("."), None)
 
 
 def _text(value: Any) -> str:

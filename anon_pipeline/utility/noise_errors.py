@@ -12,6 +12,7 @@ from anon_pipeline.base.sums import exact_sum
 from anon_pipeline.encode.grids import noises
 from anon_pipeline.encode.noise import output_bounds
 from anon_pipeline.evidence.measures import require_originals
+from anon_pipeline.evidence.usefulness import simulated_shifts
 from anon_pipeline.perturb.error import RealizedError, expected_relative_shift, realized_error
 from anon_pipeline.perturb.grid import quantize
 from anon_pipeline.perturb.mechanisms import sensitivities, shifts
@@ -51,12 +52,16 @@ def noise_errors(compared: Comparison) -> dict[str, NoiseError]:
     for j, (name, noise) in enumerate(zip(policy.perturbed, noises(policy), strict=True)):
         column = table.perturbed[name]
         own, released = column.own[table.kept], column.released[table.kept]
-        moved = shifts(
-            noise,
-            exact[:, j],
-            sensitivities(noise, diameters[:, j])[originals.labels],  # of −1 any: not measured
-            bounds=bounds[j],
-        )
+        if noise.whole_column:
+            moved = np.zeros(len(exact))
+            moved[inside] = simulated_shifts(compared.evidence, policy)[:, j]
+        else:
+            moved = shifts(
+                noise,
+                exact[:, j],
+                sensitivities(noise, diameters[:, j])[originals.labels],  # of −1 any: not measured
+                bounds=bounds[j],
+            )
         found[name] = NoiseError(
             realized_error(released, own, span=float(np.nanmax(column.own) - np.nanmin(column.own))),
             expected_relative_shift(exact[:, j].astype(np.float64), originals.labels, shifts=moved),

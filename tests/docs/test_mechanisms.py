@@ -9,7 +9,7 @@ from typing import get_args
 
 import pytest
 
-from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
+from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS, NOISE_MECHANISMS
 from anon_pipeline.hierarchy.levels import from_columns
 from anon_pipeline.hierarchy.table_files import tree_levels
 from anon_pipeline.perturb.category_law import (
@@ -53,7 +53,7 @@ def test_each_key_of_a_column_is_explained(key: str) -> None:
     assert re.search(rf"`{key}[:`]", COLUMN)
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("mechanism", NOISE_MECHANISMS)
 def test_each_mechanism_has_a_row_of_what_it_guarantees_with_its_error(mechanism: str) -> None:
     (row,) = re.findall(rf"^\| `{mechanism}`(?: \(default\))? \| (?!proportional|equal)(.*) \|$", TEXT, re.M)
     told = [int(number) for number in re.findall(r"(\d+)(?:;| \||  | \()", row.split(" | ")[1] + " |")[:3]]
@@ -112,3 +112,10 @@ def test_what_is_said_of_few_values() -> None:
             == percent
         )
     assert "For two values, ε = 1 keeps 73 %; for ten, 23 %" in TEXT
+
+
+def test_each_mechanism_of_whole_columns_is_described_and_measured() -> None:
+    part = TEXT.partition("## Columns that are changed as a whole")[2].partition("\n## ")[0]
+    for mechanism in set(MECHANISMS) - set(NOISE_MECHANISMS):
+        described, *measured = re.findall(rf"^\| `{mechanism}` \| (.*) \|$", part, re.M)
+        assert described.count("|") == 1 and measured and all(row.count("|") == 6 for row in measured)

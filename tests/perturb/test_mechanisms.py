@@ -13,12 +13,12 @@ from scipy.stats import power_divergence
 
 from anon_pipeline.base.classes import equivalence_classes
 from anon_pipeline.base.errors import InputError, PolicyError
+from anon_pipeline.catalog.mechanisms import NOISE_MECHANISMS
 from anon_pipeline.perturb import discrete_gaussian_law, feed_words, samplers, staircase_law
 from anon_pipeline.perturb.discrete_laplace_kernel import below
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.keys import Words, fresh_key
 from anon_pipeline.perturb.mechanisms import (
-    MECHANISMS,
     Noise,
     cdf,
     clamp_inputs,
@@ -38,7 +38,7 @@ from anon_pipeline.perturb.noise import add_noise
 from anon_pipeline.perturb.samplers import LARGEST_SIGMA, discrete_gaussian, staircase, uniform
 from anon_pipeline.perturb.staircase_kernel import geometric
 
-NEW = tuple(MECHANISMS)[1:]
+NEW = tuple(NOISE_MECHANISMS)[1:]
 SAMPLES = 200_000
 DELTA = Fraction(1, 10**5)
 
@@ -123,7 +123,7 @@ def test_noise_does_not_depend_on_how_words_are_asked_for(mechanism, at_once, wo
     assert drawn(noise, diameters).tolist() == whole.tolist()
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("mechanism", NOISE_MECHANISMS)
 def test_noise_follows_the_place_whatever_the_order_of_the_elements(mechanism) -> None:
     noise, diameters, places = noise_of(mechanism), np.arange(300), np.arange(300) * 17 % 300
     words = Words(fresh_key(seeded_entropy(3)), places, column=2)
@@ -145,7 +145,7 @@ def test_mean_and_variance_are_the_closed_forms(mechanism) -> None:
     assert abs(positive - negative) < 4 * np.sqrt(positive + negative)
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("mechanism", NOISE_MECHANISMS)
 @pytest.mark.parametrize("diameter", [1, 2, 7, 60])
 @pytest.mark.parametrize("epsilon", [Fraction(1, 5), Fraction(1), Fraction(7, 2)])
 def test_closed_forms_are_sums_over_the_mass(mechanism, diameter, epsilon) -> None:
@@ -162,7 +162,7 @@ def test_closed_forms_are_sums_over_the_mass(mechanism, diameter, epsilon) -> No
     assert quantile(noise, at, diameter).tolist() == expected
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("mechanism", NOISE_MECHANISMS)
 @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.99])
 def test_the_radius_is_the_quantile_of_the_distance(mechanism, confidence) -> None:
     noise, diameters = noise_of(mechanism), np.array([0, 1, 13, 13, 400])
@@ -288,7 +288,7 @@ def test_parameters_of_laws_out_of_range(law, wrong) -> None:
         staircase_law.cdf(0, 1, 0.0)
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("mechanism", NOISE_MECHANISMS)
 def test_scale_zero_is_a_point_at_zero(mechanism) -> None:
     noise = noise_of(mechanism)
     assert pmf(noise, [-1, 0, 1], 0).tolist() == [0, 1, 0]
@@ -300,7 +300,7 @@ def test_scale_zero_is_a_point_at_zero(mechanism) -> None:
 # declared sensitivity
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("mechanism", NOISE_MECHANISMS)
 def test_declared_noise_does_not_depend_on_the_data(mechanism) -> None:
     noise = noise_of(mechanism, inputs=(0, 80))
     assert sensitivities(noise, np.array([0, 3, 900])).tolist() == [80, 80, 80]
@@ -345,7 +345,7 @@ def enumerated(noise: Noise, x: int, sensitivity: int, bounds: Bounds) -> float:
     return float(np.dot(np.abs(y - x), pmf(noise, z, sensitivity)))
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("mechanism", NOISE_MECHANISMS)
 @pytest.mark.parametrize("sensitivity", [0, 1, 2, 7, 40])
 @pytest.mark.parametrize("inputs", [None, (-3, 5)])
 @pytest.mark.parametrize("bounds", [None, (0, 10), (-1, -1), (3, 1_000)])
@@ -362,7 +362,7 @@ def test_the_closed_form_equals_an_enumeration(
 
 
 @given(
-    mechanism=st.sampled_from(tuple(MECHANISMS)),
+    mechanism=st.sampled_from(tuple(NOISE_MECHANISMS)),
     epsilon=st.sampled_from([Fraction(1, 10), Fraction(1), Fraction(7, 3), Fraction(9)]),
     m=st.integers(0, 60),
     sensitivity=st.integers(0, 25),
@@ -379,7 +379,7 @@ def test_the_excess_is_the_sum_of_the_tail(
     assert both[1] - both[0] == pytest.approx(m)  # E(Z − m) = −m
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("mechanism", NOISE_MECHANISMS)
 def test_without_bounds_it_is_the_mean_absolute_noise_twice(mechanism: str) -> None:
     noise, sensitivity = half_noise(mechanism), np.array([0, 3, 3, 90])
     own = mean_absolute(noise, sensitivity)
@@ -389,7 +389,7 @@ def test_without_bounds_it_is_the_mean_absolute_noise_twice(mechanism: str) -> N
     assert wide == pytest.approx(own, rel=1e-9)
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("mechanism", NOISE_MECHANISMS)
 @pytest.mark.parametrize("inputs", [None, (-10, 60)])
 def test_it_is_the_mean_of_what_the_sampler_draws(mechanism: str, inputs: Bounds) -> None:
     noise, bounds, n = half_noise(mechanism, inputs=inputs), (0, 80), 40_000
@@ -408,7 +408,7 @@ def test_it_is_the_mean_of_what_the_sampler_draws(mechanism: str, inputs: Bounds
 
 def test_wide_noise_is_no_more_than_the_bounds_allow() -> None:
     """Where tuning was wrong by most: little ε, narrow bounds."""
-    for mechanism in MECHANISMS:
+    for mechanism in NOISE_MECHANISMS:
         noise = half_noise(mechanism, Fraction(1, 10))
         moved = shifts(noise, np.arange(0, 11), np.full(11, 100), bounds=(0, 10))
         assert (moved <= np.maximum(np.arange(11), 10 - np.arange(11)) + 1e-9).all()

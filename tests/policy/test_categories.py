@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from anon_pipeline.base.errors import PolicyError
+from anon_pipeline.catalog.mechanisms import MECHANISMS
 from anon_pipeline.encode.categories import category_noises
 from anon_pipeline.policy import Policy, policy_from
 
@@ -31,7 +32,7 @@ ALONE: dict[str, Any] = {"columns": {"height": None, **BOTH}, "suppress": None}
         (
             {"mechanism": "randomized_response", "resolution": 1},
             "mechanism: randomized_response is for categories (with values or a hierarchy), not for numbers. "
-            "For numbers fit discrete_laplace, staircase, discrete_gaussian, uniform.",
+            f"For numbers fit {', '.join(MECHANISMS)}.",
         ),
         (
             {"mechanism": "staircase", "values": ["a", "b"]},

@@ -150,3 +150,21 @@ def test_the_demos_policy_is_said_in_full() -> None:
         "hidden (level 1 of 1: everything is hidden)",
         "hidden (level 2 of 2: everything is hidden)",
     ]
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        ({"mechanism": "rank_swapping", "amount": 0.05}, "rank swapping, with a value whose rank"),
+        ({"mechanism": "rounding", "amount": 5, "unit": "cm"}, "rounding, to multiples of 5 cm"),
+        ({"mechanism": "class_swapping"}, "swapping within classes"),
+        ({"mechanism": "individual_ranking", "amount": 4}, "individual ranking, means of 4"),
+    ],
+)
+def test_columns_that_are_changed_as_a_whole_have_their_amount_said(
+    small_policy: Callable[..., Policy], column: dict[str, Any], said: str
+) -> None:
+    policy = small_policy(
+        columns={"height": column}, perturb={"without_guarantee": True}, suppress={"confidence": None}
+    )
+    assert dict(noise_in_words(policy))["height"].startswith(f"changed as a whole ({said}")

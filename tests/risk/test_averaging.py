@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.catalog.mechanisms import MECHANISMS
+from anon_pipeline.catalog.mechanisms import NOISE_MECHANISMS
 from anon_pipeline.perturb.mechanisms import Noise, pmf
 from anon_pipeline.risk.averaging import averaging_risk
 from anon_pipeline.risk.linking import LinkingRisk, expected_column_linking, linking_risk
@@ -115,7 +115,7 @@ def test_what_has_no_mean_is_refused():
 
 
 @pytest.mark.parametrize("inputs", [None, (2, 5)])
-@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("mechanism", NOISE_MECHANISMS)
 @pytest.mark.parametrize("t", [1, 3])
 def test_each_mechanism_averages_by_its_own_law(mechanism, inputs, t):
     """Against the t-fold convolution of its mass function, from where the values are moved to."""

@@ -89,3 +89,17 @@ def test_a_setting_that_cannot_be_read_is_refused(setting: str, said: str) -> No
 def test_a_variant_that_is_no_policy_says_why(setting: str, said: str) -> None:
     one = variants_of(policy(), [setting])[1]
     assert one.policy is None and said in one.problem
+
+
+def test_what_a_mechanism_of_whole_columns_cannot_take_is_left_out() -> None:
+    own = policy(
+        gate={"confidence_k": 5, "attacks": {"expected_linking_risk": 0.5}}, suppress={"confidence": 0.9}
+    )
+    _, found = variants_of(own, ["mechanism=rank_swapping,columns.height.amount=0.1"])
+    assert found.policy is not None, found.problem
+    assert found.policy.suppress.confidence is None and found.policy.gate.confidence_k is None
+    assert found.policy.gate.attacks.expected_linking_risk is None
+    assert found.policy.perturb is not None and found.policy.perturb.without_guarantee
+    assert own.gate.linking_risk == found.policy.gate.linking_risk
+    (_, lacking) = variants_of(own, ["mechanism=rank_swapping"])
+    assert lacking.policy is None and "columns.height.amount: must be given" in lacking.problem

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.catalog.mechanisms import MECHANISMS
+from anon_pipeline.catalog.mechanisms import NOISE_MECHANISMS
 from anon_pipeline.encode.codes import CLASS, RECORD
 from anon_pipeline.encode.grids import noises
 from anon_pipeline.evidence.evidence import evidence_from
@@ -50,7 +50,7 @@ def under(small_policy: Small, mechanism: str, *, declared: bool = False, **more
     return small_policy(**changes, **more)
 
 
-@pytest.mark.parametrize(("mechanism", "declared"), itertools.product(MECHANISMS, [False, True]))
+@pytest.mark.parametrize(("mechanism", "declared"), itertools.product(NOISE_MECHANISMS, [False, True]))
 def test_a_whole_release_passes_its_gate(
     small_policy: Small, small_people: People, mechanism: str, declared: bool
 ) -> None:
@@ -76,7 +76,7 @@ def test_a_whole_release_passes_its_gate(
     assert {line.limit: line.observed for line in judged.lines}["confidence_k"] == measured["confidence_k"]
 
 
-@pytest.mark.parametrize(("mechanism", "declared"), itertools.product(MECHANISMS, [False, True]))
+@pytest.mark.parametrize(("mechanism", "declared"), itertools.product(NOISE_MECHANISMS, [False, True]))
 def test_suppression_counts_the_originals_within_the_mechanisms_own_radius(
     small_policy: Small, small_people: People, mechanism: str, declared: bool
 ) -> None:
@@ -144,7 +144,7 @@ def test_columns_may_differ_in_mechanism_and_share_the_budget(
 
 
 def test_each_mechanism_says_what_it_promises(small_policy: Small) -> None:
-    said = {mechanism: guarantee(under(small_policy, mechanism))[2] for mechanism in MECHANISMS}
+    said = {mechanism: guarantee(under(small_policy, mechanism))[2] for mechanism in NOISE_MECHANISMS}
     assert "scaled to the class (discrete Laplace): height. Of two members" in said["discrete_laplace"]
     assert "scaled to the class (staircase): height. Of two members" in said["staircase"]
     assert said["discrete_gaussian"].endswith("((ε, δ)-indistinguishable, ε = 2, δ = 1e-05).")
@@ -159,7 +159,7 @@ def test_each_mechanism_says_what_it_promises(small_policy: Small) -> None:
 
 
 def test_an_epsilon_is_not_promised_where_noise_guarantees_nothing(small_policy: Small) -> None:
-    promised = [under(small_policy, mechanism).promised_epsilon for mechanism in MECHANISMS]
+    promised = [under(small_policy, mechanism).promised_epsilon for mechanism in NOISE_MECHANISMS]
     assert promised == [2, 2, 2, None]
 
 
@@ -170,8 +170,8 @@ def test_the_largest_epsilon_of_the_staircase_is_drawn(small_policy: Small, smal
 
 def test_noise_stays_only_under_equal_terms(small_policy: Small) -> None:
     policies = [
-        *(under(small_policy, mechanism) for mechanism in MECHANISMS),
-        *(under(small_policy, mechanism, declared=True) for mechanism in MECHANISMS),
+        *(under(small_policy, mechanism) for mechanism in NOISE_MECHANISMS),
+        *(under(small_policy, mechanism, declared=True) for mechanism in NOISE_MECHANISMS),
         small_policy(perturb={"mechanism": "discrete_gaussian", "delta": 1e-6}),
     ]
     said = [noise_terms(policy)["height"] for policy in policies]
@@ -187,7 +187,7 @@ def test_a_gaussian_that_is_too_wide_names_its_column(small_policy: Small, small
     assert "1234567" not in str(caught.value)
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("mechanism", NOISE_MECHANISMS)
 def test_the_expected_linking_risk_is_that_of_the_mechanism(small_policy: Small, mechanism: str) -> None:
     (noise,) = noises(under(small_policy, mechanism))
     values, labels = np.array([0, 3, 3, 9, 20, 26, 27]), np.array([0, 0, 0, 0, 1, 1, 1])
@@ -207,13 +207,13 @@ def test_the_expected_linking_risk_is_that_of_the_mechanism(small_policy: Small,
 
 def test_a_suite_carries_the_noise_exactly(small_policy: Small) -> None:
     limits = {"gate": {"confidence_k": 3}}
-    for mechanism in MECHANISMS:
+    for mechanism in NOISE_MECHANISMS:
         policy = under(small_policy, mechanism, **limits)
         (confident,) = (e for e in suite_for(policy).expectations if e.meta == {"limit": "confidence_k"})
         assert noises(policy_from(confident.policy)) == noises(policy)
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("mechanism", NOISE_MECHANISMS)
 def test_what_is_expected_is_what_comes_out(
     small_policy: Small, small_people: People, mechanism: str
 ) -> None:
@@ -238,7 +238,7 @@ def test_what_is_expected_is_what_comes_out(
     assert said == pytest.approx(relative, rel=0.06)
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("mechanism", NOISE_MECHANISMS)
 def test_the_error_that_an_analyst_is_told_to_expect_is_the_mechanisms_own(
     small_policy: Small, small_people: People, mechanism: str
 ) -> None:

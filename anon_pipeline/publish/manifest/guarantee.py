@@ -69,7 +69,8 @@ def _noisy(policy: Policy) -> Iterator[str]:
         yield f"Together these columns spend {_say(_spend(_all(policy)))}: in one row the factors multiply."
     yield from _of_person(policy)
     yield from _whole(policy)
-    declared = all(sensitivity == "declared" for _, sensitivity in kinds)
+    scaled = [kind for kind in kinds if MECHANISMS[kind[0]].whole_column is None]
+    declared = all(sensitivity == "declared" for _, sensitivity in scaled)
     yield promises.NOT_ALL_LOCAL if declared else promises.NOT_ALL
     if chosen:
         yield (
@@ -125,6 +126,8 @@ def _whole(policy: Policy) -> Iterator[str]:
 def _again(policy: Policy, *, declared: bool) -> str:
     """Say what several releases of the same people add up to."""
     epsilon, delta = _spend(_all(policy))
+    if policy.whole_columns and not epsilon:
+        return promises.AGAIN_UNPROMISED
     if policy.perturb is None or policy.perturb.republish == "fresh":
         both = "the ε values and the δ values" if delta else "the ε values"
         alike = " This holds for two people who are in the same class in both releases."
@@ -181,7 +184,10 @@ def _local(kind: str, columns: Collection[str]) -> str:
 def _row(mechanism: str, sensitivity: str, columns: Mapping[str, Noise]) -> str:
     """Say what one kind of noise promises of its columns in one row."""
     names = ", ".join(columns)
-    words = MECHANISMS[mechanism].words
+    words, changed = MECHANISMS[mechanism].words, MECHANISMS[mechanism].whole_column
+    if changed is not None:
+        said = promises.CHANGED.format(words=words, names=names)
+        return f"{said} {promises.UNPROMISED} {changed.keeps}".rstrip()
     if not _promises(mechanism):
         return f"Released with random noise that guarantees nothing ({words}): {names}. {promises.UNPROMISED}"
     epsilon, delta = _spend(columns.values())

@@ -42,6 +42,13 @@ _RELEASED_DELTA = (
     "is added is δ·(1 + e^ε) divided by the chance that the row is released."
 )
 UNPROMISED = "A released value can rule original values out, or give one away."
+CHANGED = "Changed by a method that guarantees nothing ({words}): {names}."
+AGAIN_UNPROMISED = (
+    "If the same people are released twice, both releases together tell more than one: nothing limits how "
+    "much."
+)
+
+
 UNPROMISED_ROW = (
     "Given that a row was released, nothing is promised of columns with numbers: suppression looks at the "
     "uniform noise, too."

@@ -10,6 +10,7 @@ from typing import Any
 
 from anon_pipeline.encode.categories import category_facts
 from anon_pipeline.encode.grids import epsilon_shares, noises
+from anon_pipeline.encode.noise import whole_column_facts
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.stages.facts import fact_rules as must
 from anon_pipeline.stages.facts.records import Facts, PerturbedFacts, RawFacts
@@ -136,7 +137,9 @@ def said_of(policy: Policy, actions: Mapping[str, str]) -> dict[str, dict[str, A
 def noise_said(policy: Policy) -> dict[str, dict[str, Any]]:
     """Return what the policy says of the noise of each perturb column."""
     return {
-        name: {
+        name: whole_column_facts(noise, column)
+        if noise.whole_column
+        else {
             "mechanism": noise.mechanism,
             "epsilon": float(noise.epsilon),
             "delta": None if noise.delta is None else float(noise.delta),

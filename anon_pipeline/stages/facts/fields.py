@@ -33,6 +33,11 @@ _NOISE: dict[str, must.Rule] = {
     "mean_scale": must.or_none(must.number),
     "expected_relative_error": must.or_none(must.number),
 }
+_WHOLE_COLUMN: dict[str, must.Rule] = {
+    "mechanism": must.one_of(PerturbSection, "mechanism"),
+    "amount": must.or_none(must.number),
+    "resolution": must.number,
+}
 _CATEGORIES: dict[str, must.Rule] = {
     "mechanism": must.one_of(PerturbCategories, "mechanism"),
     "epsilon": must.number,
@@ -41,6 +46,7 @@ _CATEGORIES: dict[str, must.Rule] = {
     "most_kept": must.share,
     "mean_distance": must.share,
 }
+_NOISY = (_NOISE, _WHOLE_COLUMN, _CATEGORIES)
 _COMPOSITION: dict[str, must.Rule] = {
     "releases_before": must.count,
     "values_reused": must.values,
@@ -88,7 +94,7 @@ FIELDS: Mapping[str, Mapping[str, must.Rule]] = {
         "passed_through": must.flag,
         "epsilon": must.or_none(must.number),
         "mechanism": must.or_none(must.one_of(PerturbSection, "mechanism")),
-        "columns": must.mapping_of(must.column, must.either(must.exactly(_NOISE), must.exactly(_CATEGORIES))),
+        "columns": must.mapping_of(must.column, must.either(*map(must.exactly, _NOISY))),
         "seeded": must.flag,
         "republish": must.one_of(PerturbSection, "republish"),
         "composition": must.or_none(must.exactly(_COMPOSITION)),
@@ -124,7 +130,7 @@ def _public(rules: Mapping[str, must.Rule], numbers: Mapping[str, Any]) -> dict[
 _PUBLIC_PARTS: Mapping[str, must.Rule] = {
     "columns": must.mapping_of(
         must.column,
-        must.either(*(must.exactly(_public(one, NOISE_NUMBERS)) for one in (_NOISE, _CATEGORIES))),
+        must.either(*(must.exactly(_public(one, NOISE_NUMBERS)) for one in _NOISY)),
     ),
     "composition": must.or_none(must.exactly(_public(_COMPOSITION, COMPOSITION_NUMBERS))),
 }

@@ -29,7 +29,7 @@ COMPOSED = Number(
     "whether any value has changed since, of no person which",
 )
 NOISE_NUMBERS: Mapping[str, Number] = {
-    **dict.fromkeys(("mechanism", "epsilon", "delta", "sensitivity", "resolution"), POLICY),
+    **dict.fromkeys(("mechanism", "epsilon", "delta", "sensitivity", "resolution", "amount"), POLICY),
     **dict.fromkeys(("values", "least_kept", "most_kept", "mean_distance"), POLICY),
     **dict.fromkeys(("classes_without_noise", "mean_scale", "expected_relative_error"), CURATORS),
 }

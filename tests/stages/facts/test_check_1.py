@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from anon_pipeline.catalog.mechanisms import MECHANISMS
+from anon_pipeline.catalog.mechanisms import NOISE_MECHANISMS
 from anon_pipeline.catalog.recoders import RECODERS
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.stages.facts import check_1, fields
@@ -18,7 +18,7 @@ KNOWN = must.Known(Policy.model_construct(columns={}), 1)
 CAME_LATER = {"fixed", "top_down", "annealing", "genetic", "k_member", "one_pass", "local"}
 WORDS = [
     *(("k_anonymized", "recoder", name) for name in RECODERS if name not in CAME_LATER),
-    *(("perturbed", "mechanism", name) for name in MECHANISMS),
+    *(("perturbed", "mechanism", name) for name in NOISE_MECHANISMS),
     ("k_anonymized", "loss", "entropy"),
     ("perturbed", "republish", "sticky"),
 ]

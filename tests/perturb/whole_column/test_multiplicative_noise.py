@@ -1,0 +1,26 @@
+"""Multiplicative noise: lognormal factors of mean 1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from scipy.stats import kstest
+
+from anon_pipeline.perturb.whole_column.columns_to_change import Columns
+from anon_pipeline.perturb.whole_column.multiplicative_noise import multiply
+
+
+@pytest.mark.parametrize("s", [0.05, 0.3, 1.0])
+def test_factors_are_lognormal_with_the_mean_one(columns: Callable[..., Columns], s: float) -> None:
+    n, value = 40_000, 10**8
+    factor = multiply(columns(np.full(n, value), s))[:, 0] / value
+    assert abs(factor.mean() - 1) < 5 * np.sqrt(np.expm1(s * s) / n)
+    assert kstest((np.log(factor) + s * s / 2) / s, "norm").pvalue > 1e-3
+
+
+def test_zeros_and_signs_stay(columns: Callable[..., Columns]) -> None:
+    values = np.array([0, 10**6, -(10**6)] * 500)
+    found = multiply(columns(values, 0.5))[:, 0]
+    assert (np.sign(found) == np.sign(values)).all()

@@ -1,0 +1,122 @@
+"""Amounts of mechanisms that change whole columns, and what needs a distribution."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from anon_pipeline.base.errors import PolicyError
+from anon_pipeline.catalog.mechanisms import MECHANISMS
+from anon_pipeline.encode.grids import epsilon_shares
+from anon_pipeline.policy.load import policy_from
+from anon_pipeline.policy.model import Policy
+
+NEEDS = {"share": 0.05, "factor": 0.5, "count": 5, "step": 10.0}
+KINDS = {name: one.whole_column for name, one in MECHANISMS.items() if one.whole_column is not None}
+
+
+def _column(kind: str, amount: Any = ..., **more: Any) -> dict[str, Any]:
+    wanted = KINDS[kind].amount
+    own = NEEDS.get(wanted) if amount is ... else amount
+    return {"role": "perturb", "resolution": 1, "mechanism": kind, "amount": own, **more}
+
+
+def _policy(*columns: dict[str, Any], **sections: Any) -> Policy:
+    named = {f"number_{at}": column for at, column in enumerate(columns)}
+    named["age"] = {"role": "generalize", "hierarchy": {"intervals": [5, 10]}}
+    return _of_columns(named, **{"perturb": {"epsilon": 1, "without_guarantee": True}, **sections})
+
+
+def _of_columns(columns: dict[str, Any], **sections: Any) -> Policy:
+    attributes = {"name": "people", "source": {"path": "people.csv"}, "anonymize": {"k": 3}}
+    return policy_from({**attributes, "columns": columns, **sections})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_is_accepted_with_its_amount_and_spends_no_epsilon(kind: str) -> None:
+    policy = _policy(_column(kind))
+    assert policy.whole_columns == ("number_0",) and policy.promised_epsilon is None
+    assert policy.lasting == ()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("amount", [None, 0.33, 1, 2, 2.5, 10, 11, 1_001, 10**13])
+def test_amounts_are_of_their_kind(kind: str, amount: float | None) -> None:
+    fits = {
+        "none": amount is None,
+        "share": amount is not None and amount <= 1,
+        "factor": amount is not None and amount <= 10,
+        "count": amount is not None and amount in (2, 10, 11),
+        "step": amount is not None and amount in (2, 10, 11, 1_001),
+    }[KINDS[kind].amount]
+    if fits:
+        assert _policy(_column(kind, amount)).columns["number_0"].amount == amount
+        return
+    with pytest.raises(PolicyError, match=r"columns\.number_0\.amount: must be"):
+        _policy(_column(kind, amount))
+
+
+def test_a_step_is_a_multiple_of_the_resolution_in_decimals() -> None:
+    assert _policy(_column("rounding", 0.3, resolution=0.1))
+    with pytest.raises(PolicyError, match="a multiple of the column's resolution"):
+        _policy(_column("rounding", 0.25, resolution=0.1))
+
+
+def test_noise_takes_no_amount() -> None:
+    with pytest.raises(PolicyError, match="must be left out: mechanism: staircase takes none"):
+        _policy(
+            {"role": "perturb", "resolution": 1, "mechanism": "staircase", "amount": 3},
+            perturb={"epsilon": 1},
+        )
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"weight": 2}, "weight: must be left out"),
+        ({"sensitivity": "declared", "input_bounds": [0, 100]}, "sensitivity: must be left out"),
+    ],
+)
+def test_what_is_said_of_noise_does_not_fit(more: dict[str, Any], said: str) -> None:
+    with pytest.raises(PolicyError, match=said):
+        _policy(_column("class_swapping", **more))
+
+
+def test_columns_that_are_changed_together_have_one_amount() -> None:
+    assert _policy(_column("correlated_noise"), _column("correlated_noise"))
+    with pytest.raises(PolicyError, match="number_0, number_1 must have the same amount"):
+        _policy(_column("correlated_noise", 0.1), _column("correlated_noise", 0.2))
+    assert _policy(_column("rank_swapping", 0.1), _column("rank_swapping", 0.2))
+
+
+@pytest.mark.parametrize(
+    ("sections", "said"),
+    [
+        ({"suppress": {"confidence": 0.9}}, "suppress.confidence: must be left out"),
+        ({"gate": {"attacks": {"expected_linking_risk": 0.2}}}, "expected_linking_risk: must be left out"),
+        ({"gate": {"attacks": {"averaging": {"releases": 2, "risk": 0.5}}}}, "averaging: must be left out"),
+        ({"perturb": {"epsilon": 1}}, "without_guarantee: must be true"),
+        ({"budget": {"epsilon": 3}}, "budget: counts ε alone"),
+    ],
+)
+def test_what_needs_a_distribution_is_refused(sections: dict[str, Any], said: str) -> None:
+    with pytest.raises(PolicyError, match=said):
+        _policy(_column("rank_swapping"), **sections)
+
+
+def test_noise_that_stays_is_refused_by_the_name_of_the_mechanism() -> None:
+    columns = {
+        "id": {"role": "identifier"},
+        "age": {"role": "generalize", "hierarchy": {"intervals": [5, 10]}},
+        "income": _column("rank_swapping"),
+    }
+    perturb = {"epsilon": 1, "without_guarantee": True, "republish": "sticky"}
+    with pytest.raises(PolicyError, match="needs noise that promises ε, got mechanism: rank_swapping"):
+        _of_columns(columns, record_key="id", perturb=perturb)
+
+
+def test_columns_without_noise_take_no_share_of_epsilon() -> None:
+    noisy = {"role": "perturb", "resolution": 1}
+    policy = _policy(_column("rank_swapping"), noisy, {**noisy, "weight": 3})
+    assert [float(share) for share in epsilon_shares(policy)] == [0.0, 0.25, 0.75]
