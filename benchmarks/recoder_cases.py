@@ -236,10 +236,12 @@ CASES: Final[dict[str, Callable[[], Case]]] = {
     "million_mondrian": partial(_generated, 1_000_000, 23_040, recoder="mondrian", loss="granularity"),
     **{
         name: partial(_numbers, _FOUR, recoder=name)
-        for name in ("mdav", "vmdav", "k_member", "one_pass", "local")
+        for name in ("mdav", "vmdav", "k_member", "one_pass", "local", "forest")
     },
     "b_local": partial(_adult, SET_B, recoder="local", loss="granularity"),
+    "b_forest": partial(_adult, SET_B, recoder="forest", loss="granularity"),
     "t_local": partial(_adult, SET_B, recoder="local", loss="granularity", **_LIMITS["t"]),
+    "t_forest": partial(_adult, SET_B, recoder="forest", loss="granularity", **_LIMITS["t"]),
     "numbers_mondrian": partial(_numbers, _FOUR, recoder="mondrian"),
     "univariate": partial(_numbers, ("fnlwgt",), recoder="univariate"),
     **{

@@ -67,7 +67,7 @@ ROWS: Final = (
         Row(f"b_{name}", f"{_B}{name}, granularity")
         for name in (
             *("ola", "incognito", "samarati", "datafly", "mingen", "fixed"),
-            *("top_down", "annealing", "genetic", "local"),
+            *("top_down", "annealing", "genetic", "local", "forest"),
             *("mondrian", "mondrian_relaxed"),
         )
     ),
@@ -84,7 +84,7 @@ ROWS: Final = (
         Row(f"t_{name}", f"{_T}{name}, granularity")
         for name in (
             *("ola", "incognito", "samarati", "datafly", "mingen"),
-            *("top_down", "annealing", "genetic", "local"),
+            *("top_down", "annealing", "genetic", "local", "forest"),
             *("mondrian", "mondrian_relaxed"),
         )
     ),
@@ -95,6 +95,7 @@ ROWS: Final = (
     Row("k_member", "the same, k_member"),
     Row("one_pass", "the same, one_pass"),
     Row("local", "the same, local"),
+    Row("forest", "the same, forest"),
     Row("numbers_mondrian", "the same, mondrian"),
     Row("univariate", "Adult, fnlwgt alone, k = 5, univariate"),
     Row("merge", "Adult, 3 numbers, k = 5, t = 0.15 on the hours, merge"),

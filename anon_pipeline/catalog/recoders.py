@@ -109,6 +109,14 @@ _ALL = (
         by_order=True,
         keeps_limits=True,
     ),
+    Recoder(
+        "forest",
+        "ranges of clusters from trees of nearest records; they lose at most 3(k - 1) times the least",
+        LOCAL,
+        f"{_MICRO}.algorithms:forest_clusters",
+        by_order=True,
+        keeps_limits=True,
+    ),
     _micro("mdav", "mdav_clusters", "means of k records or a few more"),
     _micro(
         "vmdav",

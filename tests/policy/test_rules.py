@@ -280,8 +280,8 @@ def test_recoders_that_need_levels_need_hierarchies(recoder: Any) -> None:
     sections = {"columns": columns, "anonymize": Anonymize(k=2, recoder=recoder)}
     assert broken_rules(sections) == [
         f"columns: a hierarchy must be given for one, other: the recoder {recoder} needs it. "
-        "These recoders need none: mondrian, mondrian_relaxed, local, mdav, vmdav, k_member, one_pass, "
-        "merge, kanon_first, tclose_first."
+        "These recoders need none: mondrian, mondrian_relaxed, local, forest, mdav, vmdav, k_member, "
+        "one_pass, merge, kanon_first, tclose_first."
     ]
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.recode.constraints import rules_of
 from anon_pipeline.recode.microaggregation.clusters import assign, make_clusters
+from anon_pipeline.recode.microaggregation.forest import divide_forest, grow, new_forest
 from anon_pipeline.recode.microaggregation.geometry import center, measure
 from anon_pipeline.recode.microaggregation.k_member import Extents, k_member_rest, k_member_rounds
 from anon_pipeline.recode.microaggregation.kanon_first import kanon_first
@@ -110,6 +111,35 @@ def local_clusters(task: Task, space: Space) -> NDArray[np.int64]:
     if not task.constraints.sensitive:
         return labels
     return merge(space, rules_of(task.constraints), labels)
+
+
+def forest_clusters(task: Task, space: Space) -> NDArray[np.int64]:
+    """Form clusters of a forest of nearest records, and merge them until each keeps every limit."""
+    k, n, tree = task.constraints.k, space.records, space.taxonomies
+    starts = _equal_blocks(space, k)
+    first, weights = starts[:-1], np.diff(starts)
+    work = make_work(space, 1)._replace(
+        numbers=np.ascontiguousarray(space.numbers[:, first]),
+        categories=np.ascontiguousarray(space.categories[:, first]),
+        distances=np.empty(len(first)),
+    )
+    extents, forest = _no_extents(space, 1), new_forest(weights)
+    while forest.state[0] < len(first):
+        grow(tree, work, extents, forest, k, _rounds(space, len(first), 1))
+        space.told(min(n, int(starts[forest.state[0]])))
+    labels = divide_forest(forest.above, starts, k=k)
+    if not task.constraints.sensitive:
+        return labels
+    return merge(space, rules_of(task.constraints), labels)
+
+
+def _equal_blocks(space: Space, k: int) -> NDArray[np.int64]:
+    """Return where blocks of equal records begin, (B + 1,): of 2k or more, blocks of k are apart."""
+    n = space.records
+    starts = np.flatnonzero(np.r_[True, (space.codes[1:] != space.codes[:-1]).any(axis=1)])
+    sizes = np.diff([*starts, n])
+    inner = [np.arange(1, size // k) * k + start for start, size in zip(starts, sizes, strict=True)]
+    return np.sort(np.concatenate([starts, *inner, [n]])).astype(np.int64)
 
 
 def one_pass_clusters(task: Task, space: Space) -> NDArray[np.int64]:

@@ -29,7 +29,7 @@ class Extents(NamedTuple):
 
 
 @kernel
-def _begin(tree: Taxonomies, work: Work, extents: Extents, cluster: int, place: int) -> None:
+def begin_cluster(tree: Taxonomies, work: Work, extents: Extents, cluster: int, place: int) -> None:
     """Let a cluster cover one record."""
     for column in range(len(work.target)):
         value = work.numbers[column, place]
@@ -87,7 +87,7 @@ def _span_with(low: float, high: float, missing: bool, value: float) -> float:
 
 
 @kernel
-def _widen(tree: Taxonomies, work: Work, extents: Extents, cluster: int, alive: int) -> None:
+def widen_cluster(tree: Taxonomies, work: Work, extents: Extents, cluster: int, alive: int) -> None:
     """Write what each cell of a cluster loses with one of the records that are left added, all columns."""
     out = work.distances[:alive]
     out[:] = 0.0
@@ -145,14 +145,14 @@ def k_member_rounds(
             center(tree, work, state[0])
         measure(tree, work, 0, state[0])
         place, cluster = farthest(work.distances[: state[0]], work.ids), state[1]
-        _begin(tree, work, extents, cluster, place)
+        begin_cluster(tree, work, extents, cluster, place)
         while True:
             labels[work.ids[place]] = cluster
             record(tree, work, place)
             state[0] = forget(tree, work, place, state[0])
             if extents.sizes[cluster] == k:
                 break
-            _widen(tree, work, extents, cluster, state[0])
+            widen_cluster(tree, work, extents, cluster, state[0])
             place = _least(work.distances[: state[0]], work.ids)
             _cover(tree, work, extents, cluster, place)
         state[1] += 1

@@ -53,12 +53,13 @@ def test_clusters_release_what_they_cover(data: st.DataObject, drawn: SimpleName
             assert {str(value) for value in released[rows]} == {str(want)}
 
 
+@pytest.mark.parametrize("recoder", ["local", "forest"])
 @settings(deadline=None, max_examples=100)
 @given(data=st.data())
 def test_limits_are_kept_in_any_order_of_the_rows(
-    data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace
+    recoder: str, data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace
 ) -> None:
-    task = data.draw(drawn.tasks("local", "granularity"))
+    task = data.draw(drawn.tasks(recoder, "granularity"))
     order = np.array(data.draw(st.permutations(range(task.by_record.records))))
     try:
         found = recode(task)
