@@ -165,6 +165,7 @@ EXCEPTED: dict[str, dict[str, str]] = {
         "report/columns.py": "numbers",
         "report/page.py": "table",
         "stages/noise_input.py": "table",
+        "utility/sql_workload.py": "duckdb",
     },
 }
 """What modules say of kinds, by reason; each is needed."""

@@ -111,7 +111,7 @@ _ALL = (
     ),
     Recoder(
         "forest",
-        "ranges of clusters from trees of nearest records; they lose at most 3(k - 1) times the least",
+        "ranges of clusters of nearest records, which lose at most 3k - 3 times the least possible",
         LOCAL,
         f"{_MICRO}.algorithms:forest_clusters",
         by_order=True,

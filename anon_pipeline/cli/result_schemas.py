@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from types import MappingProxyType
 from typing import Any
 
@@ -21,6 +22,7 @@ def event_schema() -> dict[str, Any]:
 def utility_schema() -> dict[str, Any]:
     """Return the JSON Schema of a result on utility, from the measures and the places of their numbers."""
     from anon_pipeline.utility.measures import MEASURES  # noqa: PLC0415 - with numba, a second
+    from anon_pipeline.utility.sql_workload import QueryLoss  # noqa: PLC0415
 
     properties: dict[str, Any] = {}
     for measure in MEASURES.values():
@@ -33,7 +35,10 @@ def utility_schema() -> dict[str, Any]:
             unit = f" ({number.unit})" if number.unit else ""
             below[last] = _leaf(f"{number.words}{unit}")
         properties[measure.name] = places[""] if "" in places else _within(places)
-    return {"type": "object", "required": [*properties], "properties": properties}
+    required = [*properties]
+    losses = _within({field.name: _leaf("see docs/utility.md") for field in fields(QueryLoss)})
+    properties["workload"] = {"type": "object", "additionalProperties": losses}
+    return {"type": "object", "required": required, "properties": properties}
 
 
 RESULTS: Mapping[str, Callable[[], dict[str, Any]]] = MappingProxyType(

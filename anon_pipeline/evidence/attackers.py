@@ -42,14 +42,28 @@ def _exact(evidence: Evidence) -> NDArray[np.int64]:
 
 def noise_law(evidence: Evidence, policy: Policy) -> NoiseLaw:
     """Return the law of the noise of each class and perturb column."""
-    classes = compact_labels(require_originals(evidence).labels)
-    return law_by_diameters(class_diameters(_exact(evidence), classes), policy)
+    behind = require_originals(evidence)
+    moved = np.zeros(0)
+    if policy.whole_columns:
+        moved = np.abs(grid_units(evidence.released, policy) - behind.grid[behind.own]).mean(axis=0)
+    diameters = class_diameters(_exact(evidence), compact_labels(behind.labels))
+    return law_by_diameters(diameters, policy, moved=moved)
 
 
-def law_by_diameters(diameters: NDArray[np.int64], policy: Policy) -> NoiseLaw:
-    """Return the law of the noise of classes whose diameters are known, (m, p)."""
+def law_by_diameters(diameters: NDArray[np.int64], policy: Policy, *, moved: NDArray[np.float64]) -> NoiseLaw:
+    """Return the law of the noise of classes whose diameters are known, (m, p).
+
+    Args:
+        moved: (p,) mean of |y − x| of each column, in grid units, in some release: attackers assume it of
+            columns that are changed as a whole. Not looked at without such columns.
+    """
     drawn = noises(policy)
-    found = [sensitivities(noise, diameters[:, j]) for j, noise in enumerate(drawn)]
+    found = [
+        np.full_like(diameters[:, j], max(round(float(moved[j])), 1))
+        if noise.whole_column
+        else sensitivities(noise, diameters[:, j])
+        for j, noise in enumerate(drawn)
+    ]
     wide = np.stack(found, axis=1) if found else np.empty((len(diameters), 0))
     return NoiseLaw(wide.astype(np.float64), output_bounds(policy), drawn)
 

@@ -29,6 +29,7 @@ from anon_pipeline.evidence.known_people import DRAWS, PeopleAttack, Shown, in_o
 from anon_pipeline.evidence.measures import require_originals
 from anon_pipeline.evidence.simulated_releases import DrawingTable, drawing_table
 from anon_pipeline.evidence.value_order import column_ranks
+from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.expected_linking import NoiseLaw
 from anon_pipeline.risk.known_cells import (
@@ -255,7 +256,7 @@ def known_attack(evidence: Evidence, policy: Policy, known: KnownTable | None = 
     known = known or known_table(evidence, policy)
     behind, table, codes = require_originals(evidence), known.table, known.codes
     own, sizes = table.originals.own, np.bincount(table.labels)
-    law = law_by_diameters(table.noise.diameters, policy)
+    law = law_by_diameters(table.noise.diameters, policy, moved=_mean_shifts(table, policy))
     people = None if table.originals.people is None else in_order(table.originals.people[own])
     codes = codes[own % len(behind.labels)] if codes.shape[1] else np.empty((len(own), 0), np.int64)
     hidden = Hidden(_centers(law, table.noise.values), law, codes, category_laws(policy))
@@ -268,6 +269,15 @@ def known_attack(evidence: Evidence, policy: Policy, known: KnownTable | None = 
         groups_of(sizes).astype(np.int8)[table.labels],
         people,
     )
+
+
+def _mean_shifts(table: DrawingTable, policy: Policy) -> Reals:
+    """Return the mean of |y − x| of each perturb column in a release that could have been drawn, (p,)."""
+    if not policy.whole_columns:
+        return np.zeros(0)
+    values = table.noise.draw_values(seeded_entropy(_SEED))
+    found: Reals = np.abs(values - table.noise.values).mean(axis=0)
+    return found
 
 
 def _many(policy: Policy, sizes: Integers, people: Integers | None) -> int:

@@ -49,7 +49,7 @@ def columns_digest(names: Iterable[str]) -> str:
 
 def requested_by(policy: Policy, partition: str | None) -> Asked:
     """Return what a policy's release asks for: its whole ε."""
-    epsilon = Fraction(0) if policy.perturb is None else exact_fraction(policy.perturb.epsilon)
+    epsilon = Fraction(0) if policy.noise_epsilon is None else exact_fraction(policy.noise_epsilon)
     return Asked(
         policy.dataset or policy.name,
         policy.name,

@@ -74,7 +74,8 @@ def _by_noise(policy: Policy) -> Iterator[tuple[str, str]]:
         kinds = sorted(
             {kind for kind in policy.mechanisms.values() if MECHANISMS[kind].promises == "nothing"}
         )
-        yield "perturb.without_guarantee", f"the noise ({', '.join(kinds)}) promises no ε"
+        what = "what changes numbers" if policy.whole_columns else "the noise"
+        yield "perturb.without_guarantee", f"{what} ({', '.join(kinds)}) promises no ε"
     yield from _by_drawing(policy)
 
 

@@ -25,6 +25,15 @@ KNOWS_EXACT = "the generalized values, and the exact values before noise"
 _MORE_NOISE = "take a smaller ε, or a larger k: both hide an original among more others."
 
 
+def _hide_more(policy: Policy, of: str) -> str:
+    """Advise more noise; of columns that are changed as a whole, more change."""
+    return (
+        f"take a larger amount, another mechanism, or a larger k; {_MORE_NOISE}"
+        if (policy.whole_columns)
+        else _MORE_NOISE
+    )
+
+
 def demand_on_release(wanted: Any) -> Demanded:
     """Return what is demanded by a limit on the whole release; nothing where it is not set."""
     return {} if wanted is None else {"": wanted}
@@ -120,6 +129,7 @@ ATTACKER_SUCCESS = Limit(
     Words(
         "At most this share of nearest-original guesses is correct.",
         advice=_MORE_NOISE,
+        advice_for=_hide_more,
         question="linkability",
         knows=KNOWS_EXACT,
     ),
@@ -137,6 +147,7 @@ ASSIGNMENT_RISK = Limit(
         "At most this share is linked by the best of three attacks: nearest original, most probable "
         "original, one-to-one assignment.",
         advice=_MORE_NOISE,
+        advice_for=_hide_more,
         question="linkability",
         knows="the generalized values, and the exact values before noise, of everybody",
     ),
@@ -184,6 +195,7 @@ LINKAGE = Limit(
     Words(
         "At most this share is linked by comparing all records: {}.",
         advice=_MORE_NOISE,
+        advice_for=_hide_more,
         question="linkability",
         knows="the generalized values, and the exact values before noise, compared with every record",
     ),

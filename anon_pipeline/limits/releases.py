@@ -62,7 +62,7 @@ def _repeats(policy: Policy, in_ledger: InLedger) -> str | None:
     """Say what draws new noise again and again; None: nothing is known to."""
     if policy.schedule is not None and not policy.source.named_partitions():
         return "the schedule draws new noise for the same source each time"
-    together = None if policy.perturb is None else in_ledger.epsilon_with(policy.perturb.epsilon)
+    together = None if policy.noise_epsilon is None else in_ledger.epsilon_with(policy.noise_epsilon)
     if together is None or together <= LARGE_EPSILON:
         return None
     return (

@@ -51,9 +51,12 @@ def protections(policy: Policy) -> Iterator[str]:
         f"classes of at least {recoding.k}, by {recoding.recoder}; at most "
         f"{100 * recoding.suppression_limit:g} % of the records left out for it"
     )
-    if policy.perturb is not None:
+    if policy.noise_epsilon is not None:
         split = f", split over {policy.rows} records" if policy.rows > 1 else ""
-        yield f"ε = {policy.perturb.epsilon:g} for all noisy columns together{split}"
+        yield f"ε = {policy.noise_epsilon:g} for all noisy columns together{split}"
+    if policy.whole_columns:
+        kinds = ", ".join(dict.fromkeys(policy.mechanisms[name] for name in policy.whole_columns))
+        yield f"{', '.join(policy.whole_columns)}: changed by {kinds}, which promises nothing"
     for column, coarsened in policy.coarsened.items():
         yield f"{column}: {coarsened.words}"
     for column, said in _bounds(policy).items():

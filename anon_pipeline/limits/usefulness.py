@@ -58,6 +58,18 @@ def _finer(policy: Policy, of: str) -> str:
     return _FINER if policy.gate_k > usual.SMALLEST_K else f"{_MORE}."
 
 
+_CLOSER = "take a smaller amount, or another mechanism; or generalize the column."
+_BOUNDS = (
+    "give the column public bounds that end its tails (sensitivity: declared, input_bounds), by general "
+    "knowledge and not by the data; perturb fewer columns, so that each has more of ε; or generalize the "
+    "column. A larger ε last: the promise is weaker, and more records can be linked."
+)
+_NARROWER = (
+    "give the column narrower public bounds by general knowledge, generalize it, or drop it. A larger ε "
+    "last: the noise then hides less of everybody."
+)
+
+
 def _or_advised(wanted: Any, default: float) -> Any:
     return Advised(default) if wanted is None else wanted
 
@@ -133,9 +145,8 @@ RELATIVE_ERROR = Limit(
     "utility_relative_error",
     Words(
         "The noise is expected to move {} by at most this multiple of its value, on average.",
-        advice="give the column public bounds that end its tails (sensitivity: declared, input_bounds), by "
-        "general knowledge and not by the data; perturb fewer columns, so that each has more of ε; or "
-        "generalize the column. A larger ε last: the promise is weaker, and more records can be linked.",
+        advice=_BOUNDS,
+        advice_for=lambda policy, of: _CLOSER if of in policy.whole_columns else _BOUNDS,
     ),
     Judged(
         measure=lambda case, demand: relative_error(case.evidence, case.policy, demand.of),
@@ -151,8 +162,8 @@ ERROR_OF_SPREAD = Limit(
     Words(
         "The noise is expected to move {} by at most this multiple of what its values differ by (its "
         "standard deviation), on average.",
-        advice="give the column narrower public bounds by general knowledge, generalize it, or drop it. A "
-        "larger ε last: the noise then hides less of everybody.",
+        advice=_NARROWER,
+        advice_for=lambda policy, of: _CLOSER if of in policy.whole_columns else _NARROWER,
     ),
     Judged(
         measure=lambda case, demand: error_of_spread(case.evidence, case.policy, demand.of),

@@ -235,12 +235,20 @@ class Policy(ColumnsByRole, Strict):
     @property
     def mechanism_of_numbers(self) -> str | None:
         """Kind of noise of columns with numbers that name none themselves; None without such columns."""
-        return self.perturb.mechanism if self.perturb is not None and self.perturbed else None
+        if self.perturb is None or not self.perturbed or self.noise_epsilon is None:
+            return None
+        return self.perturb.mechanism
 
     @property
     def rows(self) -> int:
         """Records over which the ε of a person is split: 1 where nothing says that there may be more."""
         return 1 if self.person is None else self.rows_per_person or 1
+
+    @property
+    def noise_epsilon(self) -> float | None:
+        """ε of the noise of one record, or person; None without noise: columns may be changed otherwise."""
+        without = set(self.noisy) == set(self.whole_columns)
+        return None if self.perturb is None or without else self.perturb.epsilon
 
     @property
     def promised_epsilon(self) -> float | None:

@@ -18,7 +18,7 @@ _AMOUNTS: Mapping[AmountKind, str] = {
     "share": "a share of the records, above 0 and at most 1",
     "factor": f"above 0 and at most {MOST_FACTOR}",
     "count": f"a whole number from 2 to {MOST_COUNT:,}",
-    "step": "a multiple of the column's resolution, and larger than it",
+    "step": "a multiple of the column's resolution, larger than it and at most 2^40 times it",
 }
 
 

@@ -21,13 +21,14 @@ from anon_pipeline.sources.typed_cells import RECORDS_AT_ONCE, frame_of, refuse_
 
 _WHERE = "source.duckdb"
 _PARAMETER = "$partition"
-_CLOSED = {  # a query must not reach other files or servers: paths of a policy stay within their folder
+CLOSED = {
     "enable_external_access": "false",
     "autoload_known_extensions": "false",
     "autoinstall_known_extensions": "false",
     "temp_directory": "",  # personal data must not lie on the disk
     "lock_configuration": "true",
 }
+"""How DuckDB is started: a query reaches no other files and no servers, whoever wrote it."""
 
 
 def duckdb_frame(policy: Policy, folder: Path, partition: str | None) -> pd.DataFrame:
@@ -45,7 +46,7 @@ def duckdb_frame(policy: Policy, folder: Path, partition: str | None) -> pd.Data
     library = import_extra("duckdb")
     with withhold_text(f"{path.name}: must be a DuckDB file that nobody writes to", *_kinds(library)):
         refuse_large_file(path, policy.source.limits)
-        connection = library.connect(str(path), read_only=True, config=_CLOSED)
+        connection = library.connect(str(path), read_only=True, config=CLOSED)
     with (
         connection,
         withhold_text(

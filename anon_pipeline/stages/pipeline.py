@@ -211,7 +211,7 @@ def perturbed(
     released = noisy_columns(np.where(stays.known, stays.noisy, values), policy)
     facts = PerturbedFacts(
         passed_through=not policy.noisy,
-        epsilon=None if policy.perturb is None else policy.perturb.epsilon,
+        epsilon=policy.noise_epsilon,
         mechanism=policy.mechanism_of_numbers,
         columns=described,
         seeded=drawn.key.seeded,

@@ -48,6 +48,11 @@ _NOTHING_NEAR = (
     "no smaller ε, larger k or other confidence near the policy's is expected to pass. Compare more of them: "
     "anon-pipeline tune."
 )
+_OTHERS = (
+    "take a larger amount, another mechanism or a larger k. Compare them: anon-pipeline compare POLICY "
+    "--with KEY=VALUE."
+)
+"""For columns that are changed as a whole, of which nothing can be computed without a release."""
 NO_ADVICE = (
     "no advice could be computed, which does not change that the gate refused the release. Compare points: "
     "anon-pipeline tune."
@@ -75,8 +80,8 @@ def advise(
         release is refused all the same.
     """
     foreseen = [name for name in refused if limit_of(name).forecast.is_possible]
-    found, otherwise = None, _NOTHING_NEAR
-    if foreseen:
+    found, otherwise = None, _OTHERS if policy.whole_columns else _NOTHING_NEAR
+    if foreseen and not policy.whole_columns:
         try:
             observe(Step("what would pass"))
             with private_stage("advice"):

@@ -100,8 +100,8 @@ def refuse_whole_columns(policy: Policy) -> None:
     if policy.whole_columns:
         raise InputError(
             f"{', '.join(policy.whole_columns)}: a mechanism that changes a column as a whole has no "
-            "distribution to compute from. Compare releases instead, without --equal-risk: anon-pipeline "
-            "compare POLICY --with KEY=VALUE"
+            "distribution to compute from. Compare releases instead: anon-pipeline compare POLICY --with "
+            "KEY=VALUE"
         )
 
 

@@ -21,7 +21,7 @@ from anon_pipeline.policy.source import placeless
 from anon_pipeline.sources import read_source
 from anon_pipeline.stages.private import Staged
 from anon_pipeline.tuning.choose import choose_point, mark_front, nearest
-from anon_pipeline.tuning.expect import expect
+from anon_pipeline.tuning.expect import expect, refuse_whole_columns
 from anon_pipeline.tuning.grid import Choice, Grid, choices, default_grid, policy_at
 from anon_pipeline.tuning.limit_forecasts import limits_not_judged, verdicts
 from anon_pipeline.tuning.recode_input import Recoded, input_to_recode, recode_input
@@ -81,6 +81,7 @@ def tune_confined(
     """
     wanted = choices(policy, default_grid(policy) if grid is None else grid)
     policies = {choice: policy_at(policy, choice) for choice in wanted}  # all mistakes before any work
+    refuse_whole_columns(policy)
     with private_stage("tune"):
         before = input_to_recode(policy, frame, hierarchies=hierarchies)
         recode = partial(_recode, policies, before, hierarchies=hierarchies, observe=observe)

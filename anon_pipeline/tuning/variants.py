@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -33,6 +33,8 @@ SHORT: Final[Mapping[str, str]] = MappingProxyType(
 """Short names of keys, by which variants are given."""
 _SECTIONS: Final = ("columns", "anonymize", "perturb", "suppress", "gate")
 _KEY: Final = re.compile(r"[a-z_]{1,20}")
+_UNSCALED: Final = MappingProxyType({"sensitivity": "class", "input_bounds": None, "weight": 1})
+"""What a column has that gets no noise of a scale."""
 ALL: Final = "all"
 """Stands for every recoder."""
 
@@ -118,12 +120,12 @@ def _variant(policy: Policy, values: Mapping[str, Any]) -> Variant:
             **({} if recoder.prefers else {"prefer": "loss"}),
             **({} if recoder.family.cells else {"suppress": "records"}),
         }
-    _fit_mechanism(attributes, policy, values)
     short = {path: key for key, path in SHORT.items()}
     name = ", ".join(f"{short.get(path, path)} = {_text(value)}" for path, value in values.items())
     for path, value in values.items():
         if not _set(attributes, path.split("."), value):
             return Variant(name, None, f"{path}: must be below a section that the policy has")
+    _fit_mechanisms(attributes, policy, values)
     try:
         changed = policy_from(attributes)
         refuse_contradictions(changed)
@@ -132,16 +134,39 @@ def _variant(policy: Policy, values: Mapping[str, Any]) -> Variant:
     return Variant(name, changed)
 
 
-def _fit_mechanism(attributes: dict[str, Any], policy: Policy, values: Mapping[str, Any]) -> None:
-    """Leave out what a mechanism of whole columns cannot take, and let it guarantee nothing."""
-    mechanism = MECHANISMS.get(str(values.get("perturb.mechanism")))
-    if mechanism is None or mechanism.whole_column is None or attributes["perturb"] is None:
+def _fit_mechanisms(attributes: dict[str, Any], policy: Policy, values: Mapping[str, Any]) -> None:
+    """Leave out what the mechanisms of a variant cannot take, but what it asks for itself.
+
+    Mechanisms that change whole columns take no sensitivity, weight or limit that needs a distribution, the
+    others take no amount.
+    """
+    section = attributes["perturb"]
+    if section is None or not any(path.endswith(".mechanism") for path in values):
         return
-    attributes["perturb"]["without_guarantee"] = True
+    kinds = {
+        name: MECHANISMS.get(str(attributes["columns"][name].get("mechanism") or section["mechanism"]))
+        for name in policy.perturbed
+    }
+    found: dict[str, Any] = {}
+    for name, kind in kinds.items():
+        if kind is not None and kind.whole_column is None:
+            found[f"columns.{name}.amount"] = None
+        elif kind is not None:
+            found |= {f"columns.{name}.{key}": one for key, one in _UNSCALED.items()}
+    if any(kind is not None and kind.whole_column is not None for kind in kinds.values()):
+        found |= {path: None for path, mark in _fits(policy) if mark.broken is needs_distribution}
+    promised = all(kind is None or kind.promises != "nothing" for kind in kinds.values())
+    found["perturb.without_guarantee"] = not promised
+    for path, value in found.items():
+        if path not in values:
+            _set(attributes, path.split("."), value)
+
+
+def _fits(policy: Policy) -> Iterator[tuple[str, Fits]]:
+    """Yield the limits and the confidence of a policy that must fit other sections."""
     for section in ("suppress", "gate"):
         for path, _, mark in marked_values(section, getattr(policy, section), Fits):
-            if mark.broken is needs_distribution:
-                _set(attributes, path.split("."), None)
+            yield path, mark
 
 
 def _text(value: Any) -> str:

@@ -66,7 +66,7 @@ def compare(
             that the hierarchies do not make. With counts, without values.
     """
     originals = require_originals(evidence)
-    before = _same_records(before, originals)
+    before = same_records(before, originals)
     target = _target(policy, before, target)
     table = _table(evidence, policy, before, target)
     labels = np.full(len(before), -1, np.int64)
@@ -75,7 +75,7 @@ def compare(
     return Comparison(evidence, policy, table, labels, target, answers, seed)
 
 
-def _same_records(before: pd.DataFrame, originals: Originals) -> pd.DataFrame:
+def same_records(before: pd.DataFrame, originals: Originals) -> pd.DataFrame:
     """Bring the table before recoding into the order of the originals."""
     rows = np.array([-1])
     if RECORD in before and len(before) == len(originals.frame) and before[RECORD].is_unique:
@@ -113,13 +113,13 @@ def _table(evidence: Evidence, policy: Policy, before: pd.DataFrame, target: str
             numbers[name] = Numeric(own, np.where(kept, own, np.nan))
         else:
             categories[name] = label_codes(before[name])
-    generalized = _generalized_columns(policy, originals, before, kept, evidence.hierarchies)
+    generalized = generalized_columns(policy, originals, before, kept, evidence.hierarchies)
     return Table(
         kept, generalized, _perturbed_columns(evidence, policy, before), numbers, categories
     ).in_order()
 
 
-def _generalized_columns(
+def generalized_columns(
     policy: Policy, originals: Originals, before: pd.DataFrame, kept: NDArray[np.bool_], folder: Path
 ) -> dict[str, Generalized]:
     """Find what the released values of every generalize column cover."""

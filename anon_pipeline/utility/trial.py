@@ -18,7 +18,9 @@ from anon_pipeline.stages.history.memory import Memory
 from anon_pipeline.stages.persons import memory_key
 from anon_pipeline.stages.pipeline import run
 from anon_pipeline.stages.private import Chain, Means, Staged
+from anon_pipeline.utility.filled_table import fillable_tables
 from anon_pipeline.utility.results import Utility, utility
+from anon_pipeline.utility.sql_workload import Workload, measure_workload
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,19 +61,32 @@ def make_trial(policy: Policy, frame: Table, means: Means) -> Trial:
     return Trial(policy, chain, before[0].frame, means.memory, means.hierarchies)
 
 
-def measure_trial_of(policy: Policy, frame: Table, means: Means, *, target: str | None = None) -> Utility:
+def measure_trial_of(
+    policy: Policy,
+    frame: Table,
+    means: Means,
+    *,
+    target: str | None = None,
+    workload: Workload | None = None,
+) -> Utility:
     """Make a release of a table in memory and measure what an analyst would lose by it.
 
     Args:
         policy, frame, means: see `make_trial`.
         target: column to classify by, see `utility.results.utility`.
+        workload: queries of the user, whose losses are then ``workload`` of the result.
     Raises:
         InputError, InfeasibleError: see the stages.
     """
     made = make_trial(policy, frame, means)
     means.observe(Step("utility"))
     with private_stage("utility"):
-        return utility(made.evidence(), policy, unpack_table(made.before), target=target)
+        evidence, before = made.evidence(), unpack_table(made.before)
+        found = utility(evidence, policy, before, target=target)
+        if workload is None:
+            return found
+        asked = measure_workload(workload, fillable_tables(evidence, policy, before))
+        return Utility({**found.measured, "workload": {loss.name: loss for loss in asked}})
 
 
 def trial_means(policy: Policy, locations: Locations, *, observe: Observer = ignore) -> Means:
@@ -94,12 +109,14 @@ def measure_trial(
     *,
     partition: str | None = None,
     target: str | None = None,
+    workload: Workload | None = None,
     observe: Observer = ignore,
 ) -> Utility:
     """Read the policy's source, make the release as if none had been published before, and measure it.
 
     Args:
         target: column to classify by.
+        workload: queries of the user.
         observe: called when a stage begins, and now and then with how far a search is.
     Raises:
         InputError, InfeasibleError: see the stages.
@@ -109,4 +126,4 @@ def measure_trial(
     observe(Step("source"))
     with private_stage("source"):
         frame = read_source(policy, folder=locations.sources, partition=partition)
-    return measure_trial_of(policy, frame, means, target=target)
+    return measure_trial_of(policy, frame, means, target=target, workload=workload)

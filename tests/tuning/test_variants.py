@@ -103,3 +103,17 @@ def test_what_a_mechanism_of_whole_columns_cannot_take_is_left_out() -> None:
     assert own.gate.linking_risk == found.policy.gate.linking_risk
     (_, lacking) = variants_of(own, ["mechanism=rank_swapping"])
     assert lacking.policy is None and "columns.height.amount: must be given" in lacking.problem
+
+
+def test_mechanisms_of_single_columns_and_the_way_back_to_noise_fit_too() -> None:
+    own = policy(suppress={"confidence": 0.9})
+    setting = "columns.height.mechanism=class_swapping"
+    _, swapped = variants_of(own, [setting])
+    assert swapped.policy is not None, swapped.problem
+    assert swapped.policy.perturb is not None and swapped.policy.perturb.without_guarantee
+    ranked = variants_of(own, ["mechanism=rank_swapping,columns.height.amount=0.1"])[1].policy
+    assert ranked is not None
+    _, noisy = variants_of(ranked, ["mechanism=staircase"])
+    assert noisy.policy is not None, noisy.problem
+    assert noisy.policy.columns["height"].amount is None
+    assert noisy.policy.perturb is not None and not noisy.policy.perturb.without_guarantee

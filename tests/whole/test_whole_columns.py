@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from anon_pipeline import anonymize, make_release
-from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.errors import GateRefused, InputError
 from anon_pipeline.catalog.mechanisms import MECHANISMS
 from anon_pipeline.encode.codes import CLASS, RECORD
 from anon_pipeline.evidence.evidence import Evidence, evidence_from
@@ -81,6 +81,8 @@ def test_a_release_is_published_and_verified(
     made = make_release(policy, Locations.of(tmp_path, {}))
     told = made.manifest["facts"]["perturbed"]["columns"]["income"]
     assert told == {"mechanism": kind, "amount": AMOUNTS[kind], "resolution": 1000}
+    said = made.manifest["facts"]["perturbed"]
+    assert said["epsilon"] is None and said["mechanism"] is None  # no column has any
     assert made.manifest["epsilon"] is None
     assert any("guarantees nothing" in line and "income" in line for line in made.manifest["guarantee"])
     for against in (Against(), Against(policy)):
@@ -172,3 +174,56 @@ def test_the_guarantee_says_what_swapping_within_classes_keeps() -> None:
     lines = guarantee(policy_of("class_swapping"))
     assert any("in every class exactly the values of the members" in line for line in lines)
     assert not any("ε =" in line for line in lines)
+
+
+def test_a_column_that_is_constant_in_its_class_does_not_blind_attackers() -> None:
+    """What tells nothing of a record must not outweigh what does."""
+    random, n = np.random.default_rng(0), 600
+    people = pd.DataFrame(
+        {
+            "person": [f"p{at}" for at in range(n)],
+            "age": (age := random.integers(20, 80, n)),
+            "city": "Cork",
+            "height": 170.0,
+            "income": random.choice(np.arange(20, 70), n) * 1000,
+            "illness": "flu",
+            "note": random.choice([f"n{at}" for at in range(20)], n),
+        }
+    )
+    found = []
+    for kind in (None, "multiplicative_noise", "correlated_noise", "rank_swapping"):
+        attributes = policy_of("rounding").model_dump()
+        attributes["anonymize"]["recoder"], levels = "fixed", {"age": 1, "city": 0, "height": 0}
+        attributes["anonymize"]["levels"] = levels
+        frame = people
+        if kind is not None:
+            amount = {"mechanism": kind, "amount": AMOUNTS[kind]}
+            attributes["columns"]["allowance"] = {"role": "perturb", "resolution": 1, **amount}
+            frame = people.assign(allowance=age // 10 * 1000)
+        verdicts = anonymize(policy_from(attributes), frame).report.verdicts
+        found.append(next(each.value for each in verdicts if each.limit == "known_columns.note") or 0)
+    assert found[0] > 0.5 and min(found[1:]) > 0.9 * found[0]
+
+
+def test_bounds_take_the_sentence_on_what_swapping_keeps_away() -> None:
+    attributes = policy_of("class_swapping").model_dump()
+    attributes["columns"]["income"]["output_bounds"] = [20_000, 30_000]
+    assert not any("exactly the values" in line for line in guarantee(policy_from(attributes)))
+
+
+def test_a_mix_says_which_columns_nothing_limits() -> None:
+    attributes = policy_of("rank_swapping").model_dump()
+    attributes["columns"]["height"] = {"role": "perturb", "resolution": 1}
+    lines = guarantee(policy_from(attributes))
+    assert any("ε values add up" in line for line in lines)
+    assert any("both releases together tell more of income than one" in line for line in lines)
+
+
+def test_a_refusal_advises_what_changes_something(
+    small_people: Callable[..., pd.DataFrame], tmp_path: Path
+) -> None:
+    small_people().to_csv(tmp_path / "people.csv", index=False)
+    with pytest.raises(GateRefused) as caught:
+        make_release(policy_of("rounding", linking_risk=0.01), Locations.of(tmp_path, {}))
+    said = " ".join(caught.value.advice)
+    assert "take a larger amount" in said and "tune" not in said and "confidence" not in said

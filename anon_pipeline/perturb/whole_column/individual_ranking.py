@@ -24,8 +24,9 @@ def average_ranks(columns: Columns) -> Integers:
         k, sorted_values = int(amount), columns.values[order, column]
         starts = np.arange(max(len(order) // k, 1)) * k
         sizes = np.diff([*starts, len(order)])
-        offset = sorted_values[starts]  # sums of differences stay small, and exact
-        sums = np.add.reduceat(sorted_values - np.repeat(offset, sizes), starts)
-        means = offset + (2 * sums + sizes) // (2 * sizes)
+        # parts of each value that sum up within 64 bits: value = whole·size + rest
+        whole, rest = np.divmod(sorted_values, np.repeat(sizes, sizes))
+        sums = np.add.reduceat(rest, starts)
+        means = np.add.reduceat(whole, starts) + (2 * sums + sizes) // (2 * sizes)
         found[order, column] = np.repeat(means, sizes)
     return found

@@ -270,9 +270,9 @@ def epsilon_in(policy: Policy, facts: Facts) -> Fraction:
     Raises:
         InputError: the facts of a sticky release do not say.
     """
-    if policy.perturb is None:
+    if policy.perturb is None or policy.noise_epsilon is None:
         return Fraction(0)
-    whole = exact_fraction(policy.perturb.epsilon)
+    whole = exact_fraction(policy.noise_epsilon)
     if policy.perturb.republish == "fresh":
         return whole
     composed = facts.get(PerturbedFacts.stage, {}).get("composition")

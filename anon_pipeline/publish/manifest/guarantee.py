@@ -60,7 +60,11 @@ def _noisy(policy: Policy) -> Iterator[str]:
     kinds = by_kind(policy, MECHANISMS)
     chosen = by_choice(policy, CATEGORY_MECHANISMS)
     for (mechanism, sensitivity), columns in kinds.items():
-        yield _row(mechanism, sensitivity, columns)
+        changed = MECHANISMS[mechanism].whole_column
+        if changed is None:
+            yield _row(mechanism, sensitivity, columns)
+        else:
+            yield _changed(policy, mechanism, list(columns), changed.keeps)
     if any(_promises(mechanism) and sensitivity == "class" for mechanism, sensitivity in kinds):
         yield f"{promises.FIXED} {promises.EQUAL}"
     for mechanism, choices in chosen.items():
@@ -78,6 +82,8 @@ def _noisy(policy: Policy) -> Iterator[str]:
             f"such a value of a person may link more."
         )
     yield _again(policy, declared=declared)
+    if policy.whole_columns and _spend(_all(policy))[0]:
+        yield promises.AGAIN_UNPROMISED.format(f" of {', '.join(sorted(policy.whole_columns))}")
     if policy.suppress.confidence is not None:
         yield (
             f"No released record has between 1 and {policy.anonymize.k - 1} {_near(policy)} of its class "
@@ -127,7 +133,7 @@ def _again(policy: Policy, *, declared: bool) -> str:
     """Say what several releases of the same people add up to."""
     epsilon, delta = _spend(_all(policy))
     if policy.whole_columns and not epsilon:
-        return promises.AGAIN_UNPROMISED
+        return promises.AGAIN_UNPROMISED.format("")
     if policy.perturb is None or policy.perturb.republish == "fresh":
         both = "the ε values and the δ values" if delta else "the ε values"
         alike = " This holds for two people who are in the same class in both releases."
@@ -181,13 +187,21 @@ def _local(kind: str, columns: Collection[str]) -> str:
     return f"{kind}-local differential privacy of {which}"
 
 
+def _changed(policy: Policy, mechanism: str, columns: Collection[str], keeps: str) -> str:
+    """Say of columns that are changed as a whole that nothing is promised, and what follows all the same.
+
+    Args:
+        keeps: what the mechanism keeps; nothing of it is said where public bounds change what is released.
+    """
+    said = promises.CHANGED.format(words=MECHANISMS[mechanism].words, names=", ".join(columns))
+    bounded = any(policy.perturbed[name].output_bounds is not None for name in columns)
+    return f"{said} {promises.UNPROMISED} {'' if bounded else keeps}".rstrip()
+
+
 def _row(mechanism: str, sensitivity: str, columns: Mapping[str, Noise]) -> str:
     """Say what one kind of noise promises of its columns in one row."""
     names = ", ".join(columns)
-    words, changed = MECHANISMS[mechanism].words, MECHANISMS[mechanism].whole_column
-    if changed is not None:
-        said = promises.CHANGED.format(words=words, names=names)
-        return f"{said} {promises.UNPROMISED} {changed.keeps}".rstrip()
+    words = MECHANISMS[mechanism].words
     if not _promises(mechanism):
         return f"Released with random noise that guarantees nothing ({words}): {names}. {promises.UNPROMISED}"
     epsilon, delta = _spend(columns.values())

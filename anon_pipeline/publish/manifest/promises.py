@@ -44,7 +44,7 @@ _RELEASED_DELTA = (
 UNPROMISED = "A released value can rule original values out, or give one away."
 CHANGED = "Changed by a method that guarantees nothing ({words}): {names}."
 AGAIN_UNPROMISED = (
-    "If the same people are released twice, both releases together tell more than one: nothing limits how "
+    "If the same people are released twice, both releases together tell more{} than one: nothing limits how "
     "much."
 )
 

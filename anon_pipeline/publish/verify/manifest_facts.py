@@ -196,7 +196,7 @@ def broken_seen_facts(
 
 
 def _epsilon(policy: Policy) -> float | None:
-    return None if policy.perturb is None else policy.perturb.epsilon
+    return policy.noise_epsilon
 
 
 def broken_statements(document: Mapping[str, Any], policy: Policy, *, rules: Rules) -> list[str]:

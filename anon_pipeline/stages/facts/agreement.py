@@ -125,7 +125,7 @@ def said_of(policy: Policy, actions: Mapping[str, str]) -> dict[str, dict[str, A
         },
         PerturbedFacts.stage: {
             "passed_through": not policy.noisy,
-            "epsilon": None if noise is None else noise.epsilon,
+            "epsilon": policy.noise_epsilon,
             "mechanism": policy.mechanism_of_numbers,
             "republish": "fresh" if noise is None else noise.republish,
         },

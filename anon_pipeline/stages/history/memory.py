@@ -270,7 +270,7 @@ def remember(memory: Memory, policy: Policy, released: Table, originals: Table, 
 
 
 def _whole_epsilon(policy: Policy) -> str:
-    return "0" if policy.perturb is None else str(exact_fraction(policy.perturb.epsilon))
+    return "0" if policy.noise_epsilon is None else str(exact_fraction(policy.noise_epsilon))
 
 
 def _has(memory: Memory, past: Past, members: pd.DataFrame, values: list[pd.DataFrame]) -> bool:

@@ -113,10 +113,10 @@ def sticky_noise(
 
 def epsilon_to_book(policy: Policy, stays: Recalled) -> Fraction:
     """Return the ε that a release is booked with, before its noise is drawn: of what is not booked yet."""
-    if policy.perturb is None:
+    if policy.perturb is None or policy.noise_epsilon is None:
         return Fraction(0)
     if policy.perturb.republish == "fresh":
-        return exact_fraction(policy.perturb.epsilon)
+        return exact_fraction(policy.noise_epsilon)
     return largest_spent(~stays.booked, epsilon_shares(policy))
 
 

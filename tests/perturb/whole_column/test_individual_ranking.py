@@ -24,6 +24,11 @@ def test_fewer_values_than_a_group_have_one_mean(columns: Callable[..., Columns]
     assert average_ranks(columns([4, 6], 5))[:, 0].tolist() == [5, 5]
 
 
+def test_sums_beyond_64_bits_are_exact(columns: Callable[..., Columns]) -> None:
+    values = [-(2**52), *[2**52] * 999]
+    assert average_ranks(columns(values, 1000))[:, 0].tolist() == [4494592428115755] * 1000
+
+
 @given(st.lists(st.integers(-(2**51), 2**51), min_size=2, max_size=40), st.integers(2, 6))
 def test_the_mean_of_all_stays_and_each_value_has_k_records(values: list[int], k: int) -> None:
     table = np.array(values, np.int64)[:, None]
