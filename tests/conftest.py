@@ -230,7 +230,7 @@ def small_policy() -> Callable[..., Policy]:
 
 
 @pytest.fixture
-def traced(monkeypatch: pytest.MonkeyPatch) -> None:
+def traced(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Let releases carry a label of its own for each record, by which a test finds it; no policy can.
 
     Who knows such a label links every record, too.
@@ -238,6 +238,16 @@ def traced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(released_columns, "is_identifying", lambda codes: False)
     monkeypatch.setattr(pipeline, "held_identifiers", lambda before, after, policy: {})
     monkeypatch.setattr(usual, "linking_bound", lambda k: 1.0)
+    _forget_demands()
+    yield
+    _forget_demands()
+
+
+def _forget_demands() -> None:
+    """Forget what policies demand, which expectations keep: the usual bounds are others now."""
+    arguments = sys.modules.get("anon_pipeline.gate.great_expectations.arguments")
+    if arguments is not None:
+        arguments._demands_of.cache_clear()
 
 
 @pytest.fixture
