@@ -85,6 +85,14 @@ _WHOLE_COLUMNS = (
         "resampling", "resampling", "bootstrap_resampling:resample", "count", "means of {} samples"
     ),
     _whole_column("data_shuffling", "data shuffling", "data_shuffling:shuffle_data"),
+    _whole_column("synthesis", "synthetic values of a model", "synthesis:draw_synthetic"),
+    _whole_column(
+        "class_synthesis",
+        "synthetic values in each class",
+        "class_synthesis:draw_in_classes",
+        keeps="These columns are drawn at random so that in every class each has the mean and the variance "
+        "of the members who are released, but for rounding.",
+    ),
 )
 _NUMBERS = (
     Mechanism("discrete_laplace", "discrete Laplace", "anon_pipeline.perturb.discrete_laplace_noise:LAW"),

@@ -35,7 +35,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
         {"perturb": {"without_guarantee": True}},
         "perturb.without_guarantee: must be left out when no column has mechanism: uniform, rank_swapping, "
         "class_swapping, individual_ranking, rounding, multiplicative_noise, correlated_noise, resampling, "
-        "data_shuffling",
+        "data_shuffling, synthesis, class_synthesis",
     ),
     (
         {"perturb": {"mechanism": "discrete_gaussian", "delta": 1e-6}, "budget": BUDGET},

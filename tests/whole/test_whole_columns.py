@@ -39,6 +39,8 @@ AMOUNTS = {
     "correlated_noise": 0.5,
     "resampling": 3,
     "data_shuffling": None,
+    "synthesis": None,
+    "class_synthesis": None,
 }
 
 

@@ -64,7 +64,7 @@ def _noisy(policy: Policy) -> Iterator[str]:
         if changed is None:
             yield _row(mechanism, sensitivity, columns)
         else:
-            yield _changed(policy, mechanism, list(columns), changed.keeps)
+            yield _changed_line(policy, mechanism, list(columns), changed.keeps)
     if any(_promises(mechanism) and sensitivity == "class" for mechanism, sensitivity in kinds):
         yield f"{promises.FIXED} {promises.EQUAL}"
     for mechanism, choices in chosen.items():
@@ -187,7 +187,7 @@ def _local(kind: str, columns: Collection[str]) -> str:
     return f"{kind}-local differential privacy of {which}"
 
 
-def _changed(policy: Policy, mechanism: str, columns: Collection[str], keeps: str) -> str:
+def _changed_line(policy: Policy, mechanism: str, columns: Collection[str], keeps: str) -> str:
     """Say of columns that are changed as a whole that nothing is promised, and what follows all the same.
 
     Args:

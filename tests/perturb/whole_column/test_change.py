@@ -23,6 +23,8 @@ AMOUNTS = {
     "correlated_noise": Fraction(1, 5),
     "resampling": Fraction(3),
     "data_shuffling": None,
+    "synthesis": None,
+    "class_synthesis": None,
 }
 
 
