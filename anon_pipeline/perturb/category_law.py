@@ -29,6 +29,7 @@ LARGEST_EPSILON = 1_000
 STEPS = 2**16
 """Steps of the semantic distance from 0 to its largest value in a domain."""
 
+_LARGEST_CONDITION = 1e12  # of a matrix whose inverse still has digits that count
 _PARTS = 64
 _ROUNDING = 1 - 1e-9  # far above what float64 may be off
 
@@ -243,7 +244,7 @@ def estimated_frequencies(noise: CategoryNoise, counts: NDArray[np.int64]) -> Fr
     Args:
         counts: (D,) released records of each value.
     Raises:
-        ValueError: no records, or not one count per value.
+        ValueError: no records, or not one count per value; or ε is so small that released values say nothing.
     Source:
         Warner (1965); for randomized response the share is (c/n − q)/(p − q), p the probability of the
         original and q that of each other value.
@@ -252,6 +253,8 @@ def estimated_frequencies(noise: CategoryNoise, counts: NDArray[np.int64]) -> Fr
     if len(counts) != len(noise.domain.values) or not n:
         raise ValueError("counts must be one per value of the domain, with at least one record.")
     law = pmf(noise)
+    if np.linalg.cond(law) > _LARGEST_CONDITION:
+        raise ValueError("epsilon is too small: released values say nothing of the originals.")
     inverse = np.linalg.inv(law)
     shares = counts / n @ inverse
     # Var Σ_o c_o·a_o = Σ_x n_x·(Σ_o P(o|x)·a_o² − (Σ_o P(o|x)·a_o)²); the inner sum is 1 for one x, else 0

@@ -20,7 +20,7 @@ from anon_pipeline.policy.hierarchies import (
 )
 from anon_pipeline.policy.kind_names import CategoryMechanism
 from anon_pipeline.policy.marks import COUNTED, LATER, SHOWN
-from anon_pipeline.policy.protection import NEUTRAL
+from anon_pipeline.policy.protection import NEUTRAL, PROPORTION
 
 MOST_VALUES = 1_000
 """Values of a domain; with more of them little is kept of any."""
@@ -76,7 +76,7 @@ class PerturbCategories(Allowing):
         description=f"Instead of values: {_PUBLIC}, whose leaves they are. Needed for "
         f"{', '.join(name for name, one in CATEGORY_MECHANISMS.items() if one.by_distance)}.",
     )
-    shares: Annotated[tuple[Annotated[Real, Field(gt=0)], ...] | None, SHOWN, LATER] = Field(
+    shares: Annotated[tuple[Annotated[Real, Field(gt=0)], ...] | None, SHOWN, LATER, PROPORTION] = Field(
         None,
         description=f"For {_BY_SHARES}, and required with it: how frequent each value is, by public "
         "knowledge and not by the data, as a list in the order of the domain or, with values, by value. They "

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
 from typing import Any
 
 from pydantic.fields import FieldInfo
@@ -160,6 +161,18 @@ def _wider(before: tuple[float, float] | None, after: tuple[float, float] | None
 
 WIDER = Protects(_wider)
 """Bounds between which noise hides every difference: the wider, the more noise."""
+
+
+def _proportion(before: Any, after: Any) -> Effect:
+    if not before or not after or len(before) != len(after):
+        return Effect.UNKNOWN
+    one, other = ([Fraction(repr(float(each))) for each in shares] for shares in (before, after))
+    same = all(x * sum(other) == y * sum(one) for x, y in zip(one, other, strict=True))
+    return Effect.NEUTRAL if same else Effect.UNKNOWN
+
+
+PROPORTION = Protects(_proportion)
+"""Shares, of which only the proportion counts."""
 
 
 def _coarser(before: float | None, after: float | None) -> Effect:

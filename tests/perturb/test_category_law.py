@@ -265,3 +265,11 @@ def test_the_digest_of_a_domain_is_of_values_and_hierarchy() -> None:
         tree_domain({"A": {"a": ["1", "2"], "b": ["3", "4"]}, "B": {"c": ["5", "6"]}}),
     ]
     assert len({same.digest, *(other.digest for other in others)}) == 3
+
+
+@pytest.mark.parametrize("mechanism", ["randomized_response", "pram"])
+def test_no_frequencies_are_estimated_of_what_says_nothing(mechanism: str) -> None:
+    shares = (Fraction(1), Fraction(1), Fraction(1)) if mechanism == "pram" else ()
+    noise = CategoryNoise(mechanism, Fraction(1, 10**18), flat_domain(["a", "b", "c"]), shares)
+    with pytest.raises(ValueError, match="epsilon is too small"):
+        estimated_frequencies(noise, np.array([5, 3, 2]))
