@@ -81,5 +81,13 @@ def _print(found: Utility, title: str) -> None:
     if asked is not None:
         names = ("rows", "missing", "invented", "mean", "median", "worst")
         shown = [(one.name, *(f"{getattr(one, name):.3g}" for name in names)) for one in asked.values()]
-        headings = ("query", "rows", "share missing", "rows invented", "mean error", "median", "worst")
+        headings = (
+            "query, by its place in the file",
+            "rows",
+            "share missing",
+            "rows invented",
+            "mean error",
+            "median",
+            "worst",
+        )
         print_table(headings, shown, title="What your queries lose", numbers=headings)

@@ -193,6 +193,8 @@ def _refuse_undividable(policy: Policy) -> None:
         problems.append(
             f"anonymize.recoder: must choose levels for the whole table ({fits}), got {recoder.name}"
         )
+    if policy.sample is not None:
+        problems.append("sample: take the sample first: the classes are those of the whole table")
     for key in ("person", "record_key"):
         if getattr(policy, key) is not None:
             problems.append(f"{key}: such a table cannot be divided: people have records in several classes")

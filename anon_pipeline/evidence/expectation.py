@@ -172,7 +172,8 @@ def mean_linking_risk(evidence: Evidence, policy: Policy, *, whole: Whole | None
     Raises:
         InputError: a file alone.
     """
-    if require_originals(evidence).people is not None:
+    several = bool(policy.whole_columns) and len(policy.perturbed) > 1
+    if require_originals(evidence).people is not None or several:
         return expectation(evidence, policy, linking_risk_share, together=True)
     if policy.suppress.confidence is not None:
         bound = _at_most(evidence, policy, policy.suppress.confidence)

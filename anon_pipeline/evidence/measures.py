@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from anon_pipeline.base.blocks import narrow_integers, slices_of
 from anon_pipeline.base.classes import EquivalenceClasses
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.order import rank_values
 from anon_pipeline.catalog.class_limits import CLASS_LIMITS
 from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.encode.codes import code_sensitive_of
@@ -145,9 +147,21 @@ def breaks_l_diversity(evidence: Evidence, policy: Policy, name: str, limit: LDi
 
 
 def linking_risk(evidence: Evidence, policy: Policy) -> LinkingRisk:
-    """Measure how many released records are linked to their own original."""
+    """Measure how many released records are linked to their own original.
+
+    Where columns are changed as a whole, by the columns by which most are, see `attacked_columns`.
+    """
     originals = require_originals(evidence)
     released = grid_units(evidence.released, policy)
+    if policy.whole_columns and released.shape[1] > 1:
+        found = [
+            linking.linking_risk(
+                released[:, some], originals.own, originals.grid[:, some], labels=originals.labels
+            )
+            for some in attacked_columns(originals, released)
+        ]
+        most = max(found, key=lambda one: one.risk)
+        return replace(most, attacker_success=max(one.attacker_success for one in found))
     return linking.linking_risk(
         released, originals.own, originals.grid, labels=originals.labels, sort=sorted_originals(originals)
     )
@@ -173,6 +187,27 @@ def exact_originals(originals: Originals) -> NDArray[np.int64]:
     return found
 
 
+def attacked_columns(originals: Originals, released: NDArray[np.float64]) -> Iterator[NDArray[np.int64]]:
+    """Yield sets of perturb columns by which records are compared: the one that tells most, two, … all.
+
+    A column that is moved far, compared with how far values of a class are apart, tells little: added to a
+    distance it hides what others tell, and an attacker who knows the method leaves it out.
+
+    Args:
+        released: (r, p) released values, grid units.
+    """
+    own = originals.grid[originals.own]
+    labels = rank_values(originals.labels[originals.own], int(originals.labels.max()) + 1)[0]
+    sizes = np.bincount(labels)
+    means = np.stack([np.bincount(labels, weights=column) / sizes for column in own.T], axis=1)
+    apart = np.abs(own - means[labels]).mean(axis=0)
+    moved = np.abs(released - own).mean(axis=0)
+    told = np.divide(moved, apart, out=np.full(len(moved), np.inf), where=apart > 0)
+    order = np.argsort(told, kind="stable").astype(np.int64)
+    for many in range(1, len(order) + 1):
+        yield np.sort(order[:many])
+
+
 def linking_risk_share(evidence: Evidence, policy: Policy) -> float:
     """Return the share of the released records that are linked; of the people with a record that is.
 
@@ -184,8 +219,18 @@ def linking_risk_share(evidence: Evidence, policy: Policy) -> float:
     behind = require_originals(evidence)
     rows = np.where((behind.labels >= 0)[:, None], behind.grid, 0.0)
     released, everybody = grid_units(evidence.released, policy), cast("NDArray[np.int64]", behind.people)
-    linked = linked_to_people(released, behind.own, rows, labels=behind.labels, people=everybody)
-    return linked_share(linked, people)
+    every = np.arange(released.shape[1])
+    sets = attacked_columns(behind, released) if policy.whole_columns else iter([every])
+    shares = (
+        linked_share(
+            linked_to_people(
+                released[:, some], behind.own, rows[:, some], labels=behind.labels, people=everybody
+            ),
+            people,
+        )
+        for some in sets
+    )
+    return max(shares)
 
 
 def confident_originals(

@@ -27,11 +27,10 @@ _MORE_NOISE = "take a smaller ε, or a larger k: both hide an original among mor
 
 def _hide_more(policy: Policy, of: str) -> str:
     """Advise more noise; of columns that are changed as a whole, more change."""
-    return (
-        f"take a larger amount, another mechanism, or a larger k; {_MORE_NOISE}"
-        if (policy.whole_columns)
-        else _MORE_NOISE
-    )
+    if not policy.whole_columns:
+        return _MORE_NOISE
+    more = f"take a larger amount or another mechanism for {', '.join(policy.whole_columns)}, or a larger k"
+    return f"{more}." if policy.noise_epsilon is None else f"{more}; or a smaller ε for the other columns."
 
 
 def demand_on_release(wanted: Any) -> Demanded:

@@ -19,6 +19,10 @@ _BOUNDED = (
     "set top or bottom of the column, by general knowledge and not by the data, so that many records share "
     "the bound; or a larger round."
 )
+_CUT_OFF = (
+    "set output_bounds of the column, by general knowledge and not by the data, so that many records share "
+    "the bound; or take a larger amount."
+)
 _LEVELED = (
     "take a recoder that releases levels (ola) and set top or bottom of the column's intervals, by general "
     "knowledge and not by the data: ranges end at the largest and the smallest number of a class."
@@ -47,7 +51,7 @@ def _numbers(policy: Policy) -> Demanded:
     Of insensitive numbers `rare_values` already counts every rare value.
     """
     names = {*policy.numeric} & policy.sensitive.keys()
-    return {name: Advised(0) for name in sorted(names | range_columns(policy))}
+    return {name: Advised(0) for name in sorted({*names, *range_columns(policy), *policy.whole_columns})}
 
 
 def range_columns(policy: Policy) -> set[str]:
@@ -55,6 +59,12 @@ def range_columns(policy: Policy) -> set[str]:
     if recoder_of(policy.anonymize.recoder).family.releases != "ranges":
         return set()
     return {name for name, column in policy.generalized.items() if hierarchy_kind(column.hierarchy).numbers}
+
+
+def _advice_on(policy: Policy, of: str) -> str:
+    if of in policy.whole_columns:
+        return _CUT_OFF
+    return _LEVELED if of in policy.generalized else _BOUNDED
 
 
 def _count_outlying(case: Case, demand: Demand) -> int:
@@ -93,7 +103,7 @@ OUTLYING = Limit(
         "as ranges show: an attacker who knows whose is the largest or the smallest finds that record, or "
         "learns that number. Only advice.",
         advice=_BOUNDED,
-        advice_for=lambda policy, of: _LEVELED if of in policy.generalized else _BOUNDED,
+        advice_for=_advice_on,
         question="singling out",
     ),
     Judged(

@@ -51,12 +51,15 @@ def protections(policy: Policy) -> Iterator[str]:
         f"classes of at least {recoding.k}, by {recoding.recoder}; at most "
         f"{100 * recoding.suppression_limit:g} % of the records left out for it"
     )
+    if policy.sample is not None:
+        yield f"a random sample of the input: {100 * policy.sample.share:g} %"
     if policy.noise_epsilon is not None:
         split = f", split over {policy.rows} records" if policy.rows > 1 else ""
         yield f"ε = {policy.noise_epsilon:g} for all noisy columns together{split}"
     if policy.whole_columns:
-        kinds = ", ".join(dict.fromkeys(policy.mechanisms[name] for name in policy.whole_columns))
-        yield f"{', '.join(policy.whole_columns)}: changed by {kinds}, which promises nothing"
+        kinds = policy.mechanisms
+        changed = [f"{name} ({kinds[name]}{_amount(policy, name)})" for name in policy.whole_columns]
+        yield f"changed by a method that promises nothing: {', '.join(changed)}"
     for column, coarsened in policy.coarsened.items():
         yield f"{column}: {coarsened.words}"
     for column, said in _bounds(policy).items():
@@ -100,11 +103,22 @@ def _of_protected_columns(policy: Policy) -> Iterator[str]:
             f"Labels of {_join(named)}, also those in files: Can everybody read them without learning a "
             "secret about a person or a group?"
         )
+    if policy.whole_columns:
+        yield (
+            f"Changed without a guarantee ({_join(policy.whole_columns)}): Is it acceptable what the "
+            "released values tell an attacker who knows the method? Some methods release people's exact "
+            "values, the largest one, too."
+        )
     if policy.categorical and policy.perturb is not None:
         yield (
             f"Drawn at random ({_join(policy.categorical)}): At ε = {policy.perturb.epsilon:g} most values "
             "may stay as they are. Is that what people were promised?"
         )
+
+
+def _amount(policy: Policy, name: str) -> str:
+    amount = policy.perturbed[name].amount
+    return "" if amount is None else f", amount {amount:g}"
 
 
 def _of_exact_columns(policy: Policy) -> Iterator[str]:

@@ -50,10 +50,15 @@ def raw(policy: Policy, *, read: Reader | None = None) -> Stage:
         """Read the data and accept it."""
         refuse_contradictions(run.policy)
         refuse_unfit_scratch()
-        frame = pack_large(_source(run) if read is None else read(run))
-        folder = run.folders.hierarchies
+        folders = run.folders
+        key = None if run.policy.sample is None else hashing_key(run.policy, folder=folders.sources)
         return pipeline.raw(
-            run.policy, frame, entropy=system_entropy(), where=run.where(), hierarchies=folder
+            run.policy,
+            pack_large(_source(run) if read is None else read(run)),
+            entropy=system_entropy(),
+            key=key,
+            where=run.where(),
+            hierarchies=folders.hierarchies,
         )
 
     said = "The personal data, with the columns and types that the policy declares. Private."

@@ -44,6 +44,7 @@ from anon_pipeline.policy.sections import (
     Deidentify,
     PerturbSection,
     Publish,
+    Sample,
     Schedule,
     SuppressSection,
     VaultSection,
@@ -73,6 +74,11 @@ class Policy(ColumnsByRole, Strict):
         None,
         description="Identifier column that identifies a record's person across releases. Only its keyed "
         "hash is kept, in the vault.",
+    )
+    sample: Annotated[Sample | None, SHOWN, LATER, PRESENT] = Field(
+        None,
+        description="A random sample of the input, which alone is released. A keyed hash of each record, or "
+        "of its person, decides, so that later releases have the same sample.",
     )
     person: Annotated[str | None, SHOWN] = Field(
         None,

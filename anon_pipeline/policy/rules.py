@@ -51,6 +51,7 @@ def broken_rules(sections: Mapping[str, Any]) -> list[str]:
         found += unfit_acknowledgements(sections.get("acknowledged", ()), columns)
         found += _person(columns, sections)
         found += unfit_cleaning(sections.get("clean"), sections)
+        found += _sample(sections)
     found += _misfits(("source", "anonymize", "perturb", "gate"), sections, "nothing")
     found += _schedule(sections)
     found += _budget(sections)
@@ -179,6 +180,11 @@ def _record_key(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iter
         yield f"record_key: must name a column with the role identifier, got {name}"
     if "deidentify" in sections and sections["deidentify"] is None:
         yield "deidentify: must be given (key_env or key_file) for record_key"
+
+
+def _sample(sections: Mapping[str, Any]) -> Iterator[str]:
+    if sections.get("sample") is not None and "deidentify" in sections and sections["deidentify"] is None:
+        yield "deidentify: must be given (key_env or key_file) for sample"
 
 
 def _person(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[str]:

@@ -49,6 +49,7 @@ __all__ = [
     "Gate",
     "PerturbSection",
     "Publish",
+    "Sample",
     "Schedule",
     "Sign",
     "SuppressSection",
@@ -142,6 +143,14 @@ def _noisy(confidence: float | None, sections: Mapping[str, Any]) -> Iterator[st
         )
     else:
         yield "must be left out when no column has the role perturb"
+
+
+class Sample(Strict):
+    """A random sample of the input, which alone is released."""
+
+    share: Annotated[Real, SHOWN, LESS] = Field(
+        gt=0, lt=1, description="Probability of a record, or of a person, to be in the sample."
+    )
 
 
 class SuppressSection(Strict):

@@ -83,10 +83,13 @@ def _what(policy: Policy, described: Described) -> str:
 
 
 def _how_many(policy: Policy, about: Counted) -> str:
+    came = "came in"
+    if policy.sample is not None:
+        came += f", a random sample of {100 * policy.sample.share:g} % of the input"
     if about.noun == "people":
-        return f"It is about {about.released:,} people, of {about.given:,} whose records came in."
+        return f"It is about {about.released:,} people, of {about.given:,} whose records {came}."
     return (
-        f"It is about {about.released:,} records, of {about.given:,} that came in; the policy does not say "
+        f"It is about {about.released:,} records, of {about.given:,} that {came}; the policy does not say "
         f"whose they are: a person may have several, and {policy.gate_k} records may be fewer people."
     )
 

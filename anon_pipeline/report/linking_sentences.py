@@ -11,6 +11,8 @@ from anon_pipeline.limits.table import demands, limit_of
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.report.attacks import Attack, is_limited
 
+_SIMULATED = " The attackers are simulated; one who uses all that he knows of the method may get more right."
+
 
 def linked_sentence(policy: Policy, gate: GateReport, found: Sequence[Attack]) -> str:
     """Say how often an attacker picks the right record who knows the originals of the noisy numbers."""
@@ -25,6 +27,7 @@ def linked_sentence(policy: Policy, gate: GateReport, found: Sequence[Attack]) -
     return (
         f"An attacker who also knows {exact} {most.success} on average ({most.limit}, "
         f"{100 * most.share:.3g} % of the {most.noun}), but more in some classes.{more}"
+        + (_SIMULATED if policy.whole_columns else "")
     )
 
 

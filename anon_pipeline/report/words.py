@@ -150,7 +150,7 @@ def noise_in_words(policy: Policy) -> Iterator[tuple[str, str]]:
     for (name, column), noise in zip(policy.perturbed.items(), noises(policy), strict=True):
         mechanism = MECHANISMS[noise.mechanism]
         if mechanism.whole_column is not None:
-            yield name, f"changed as a whole ({amount_in_words(mechanism, column)}), which promises nothing"
+            yield name, f"{amount_in_words(mechanism, column)}; promises nothing"
             continue
         said = f"with noise ({mechanism.words}), " + (
             "which promises nothing" if mechanism.promises == "nothing" else f"ε = {own[name]:g}"

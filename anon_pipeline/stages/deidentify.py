@@ -55,12 +55,12 @@ def hashing_key(policy: Policy, *, folder: Path = Path()) -> bytes | None:
     """Return the key that a policy names; None where it hashes nothing and knows nobody.
 
     Args:
-        policy: its identifiers, its ``record_key`` or ``person``, and its section `deidentify`.
+        policy: its identifiers, its ``record_key``, ``person`` or ``sample``, and its section `deidentify`.
         folder: what a key file's path is relative to.
     Raises:
         InputError: no usable key where one is needed.
     """
-    hashes = policy.record_key is not None or policy.person is not None
+    hashes = any(one is not None for one in (policy.record_key, policy.person, policy.sample))
     hashes |= any(IDENTIFIER_ACTIONS[column.action].keyed for column in policy.identifiers.values())
     return read_key(policy.deidentify, folder=folder) if hashes and policy.deidentify else None
 

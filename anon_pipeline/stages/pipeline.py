@@ -57,6 +57,7 @@ from anon_pipeline.stages.private import Chain, Drawn, Means, Opens, Staged, ref
 from anon_pipeline.stages.recoded_table import order_by_content, recoded_table
 from anon_pipeline.stages.recoder_task import recoding_facts, recoding_task, refuse_too_incomplete
 from anon_pipeline.stages.repeated_people import repeated_people
+from anon_pipeline.stages.sample import take_sample
 from anon_pipeline.stages.shuffle import permutation
 from anon_pipeline.stages.suppression import refuse_nothing_left, suppression_facts
 
@@ -67,13 +68,17 @@ def raw(
     frame: Table,
     *,
     entropy: Entropy,
+    key: bytes | None = None,
     where: Where | None = None,
     hierarchies: Path = Path(),
 ) -> Staged:
     """Clean and accept the personal data: columns and types as declared, a random id for each record.
 
+    With ``sample`` all records are accepted, and those of the sample are what comes in.
+
     Args:
         frame: (n, columns) personal data.
+        key: that of ``deidentify``; None where the policy does not need it here.
         where: the tables belong; None: in memory, a release of one piece.
         hierarchies: folder of the value maps.
     Raises:
@@ -81,6 +86,7 @@ def raw(
     """
     accepted = accepted_input(policy, frame, hierarchies=hierarchies)
     del frame
+    accepted = take_sample(policy, accepted, key=key)
     accepted = insert_column(accepted, 0, RECORD, distinct_ids(len(accepted), entropy=entropy))
     return_freed_memory(len(accepted))
     facts = RawFacts(
@@ -283,7 +289,14 @@ def run(
         StageCrashed: a bug, without its message.
     """
     means.observe(Step("raw"))
-    staged = raw(policy, frame, entropy=means.entropy, where=means.where, hierarchies=means.hierarchies)
+    staged = raw(
+        policy,
+        frame,
+        entropy=means.entropy,
+        key=means.key,
+        where=means.where,
+        hierarchies=means.hierarchies,
+    )
     del frame  # the identifiers go with it: the rest of the run needs their memory
     means.observe(Step("deidentified"))
     staged = deidentified(policy, staged, key=means.key, hierarchies=means.hierarchies)

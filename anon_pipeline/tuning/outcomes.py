@@ -114,6 +114,11 @@ def measure_variants(
     """
     base = variants[0].policy
     assert base is not None  # noqa: S101 - it was read from a file
+    if equal_risk and base.whole_columns:
+        raise InputError(
+            f"--equal-risk must be left out: {', '.join(base.whole_columns)} are changed by a method without "
+            "a distribution, by which equal risk could be computed"
+        )
     frame = source_of(base, locations, partition=partition)
     most = _linking_of(base, frame, locations) if equal_risk else None
     for variant in variants:

@@ -80,7 +80,7 @@ def input_to_recode(policy: Policy, frame: Table, *, hierarchies: Path = Path())
     Raises:
         InputError: the data does not fit the policy.
     """
-    before = raw(policy, frame, entropy=seeded_entropy(_SEED), hierarchies=hierarchies)
+    before = raw(policy, frame, entropy=seeded_entropy(_SEED), key=_KEY, hierarchies=hierarchies)
     if policy.person is not None:
         return deidentified(policy, before, key=_KEY, hierarchies=hierarchies)
     return replace(before, frame=coarsen(before.frame, policy, hierarchies=hierarchies))

@@ -125,6 +125,9 @@ def _variant(policy: Policy, values: Mapping[str, Any]) -> Variant:
     for path, value in values.items():
         if not _set(attributes, path.split("."), value):
             return Variant(name, None, f"{path}: must be below a section that the policy has")
+    if "perturb.mechanism" in values and _all_named(attributes, policy):
+        own = "each column names its own. Use columns.NAME.mechanism"
+        return Variant(name, None, f"perturb.mechanism: must be taken by a column, but {own}")
     _fit_mechanisms(attributes, policy, values)
     try:
         changed = policy_from(attributes)
@@ -149,9 +152,11 @@ def _fit_mechanisms(attributes: dict[str, Any], policy: Policy, values: Mapping[
     }
     found: dict[str, Any] = {}
     for name, kind in kinds.items():
-        if kind is not None and kind.whole_column is None:
+        if kind is not None and (kind.whole_column is None or kind.whole_column.amount == "none"):
             found[f"columns.{name}.amount"] = None
-        elif kind is not None:
+        if kind is not None and kind.whole_column is None:
+            continue
+        if kind is not None:
             found |= {f"columns.{name}.{key}": one for key, one in _UNSCALED.items()}
     if any(kind is not None and kind.whole_column is not None for kind in kinds.values()):
         found |= {path: None for path, mark in _fits(policy) if mark.broken is needs_distribution}
@@ -160,6 +165,13 @@ def _fit_mechanisms(attributes: dict[str, Any], policy: Policy, values: Mapping[
     for path, value in found.items():
         if path not in values:
             _set(attributes, path.split("."), value)
+
+
+def _all_named(attributes: dict[str, Any], policy: Policy) -> bool:
+    """Tell whether no column takes the mechanism of the section."""
+    return bool(policy.perturbed) and all(
+        attributes["columns"][name].get("mechanism") is not None for name in policy.perturbed
+    )
 
 
 def _fits(policy: Policy) -> Iterator[tuple[str, Fits]]:

@@ -41,7 +41,7 @@ def _unchangeable(value: Any) -> bool:
 
 
 def test_nothing_in_a_policy_can_be_changed() -> None:
-    policy = policy_from(EVERYTHING)
+    policy = policy_from({**EVERYTHING, "sample": {"share": 0.5}})
     places = dict(_values(policy))
     assert [where for where, value in places.items() if not _unchangeable(value)] == []
     sections = {name for name in Policy.model_fields if getattr(policy, name) is None}
@@ -63,7 +63,7 @@ def test_nothing_in_a_policy_can_be_changed() -> None:
     ],
 )
 def test_a_mapping_of_a_policy_refuses_to_be_changed(place: str) -> None:
-    policy = policy_from(EVERYTHING)
+    policy = policy_from({**EVERYTHING, "sample": {"share": 0.5}})
     before, mapping = policy.digest, policy
     for name in place.split("."):
         mapping = mapping[name] if isinstance(mapping, Mapping) else getattr(mapping, name)
@@ -101,7 +101,7 @@ def test_limits_without_any_are_frozen_too() -> None:
 
 
 def test_a_policy_is_dumped_and_read_back_as_plain_values() -> None:
-    policy = policy_from(EVERYTHING)
+    policy = policy_from({**EVERYTHING, "sample": {"share": 0.5}})
     for mode in ("json", "python"):
         dumped = policy.model_dump(mode=mode, exclude_none=True)
         assert type(dumped["columns"]) is type(dumped["gate"]["t_closeness"]) is dict

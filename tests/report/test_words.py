@@ -167,4 +167,4 @@ def test_columns_that_are_changed_as_a_whole_have_their_amount_said(
     policy = small_policy(
         columns={"height": column}, perturb={"without_guarantee": True}, suppress={"confidence": None}
     )
-    assert dict(noise_in_words(policy))["height"].startswith(f"changed as a whole ({said}")
+    assert dict(noise_in_words(policy))["height"].startswith(said)

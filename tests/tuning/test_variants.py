@@ -117,3 +117,14 @@ def test_mechanisms_of_single_columns_and_the_way_back_to_noise_fit_too() -> Non
     assert noisy.policy is not None, noisy.problem
     assert noisy.policy.columns["height"].amount is None
     assert noisy.policy.perturb is not None and not noisy.policy.perturb.without_guarantee
+
+
+def test_a_mechanism_that_no_column_takes_is_refused() -> None:
+    height = {"role": "perturb", "unit": "cm", "resolution": 1, "mechanism": "staircase"}
+    own = policy(columns={"height": height})
+    _, found = variants_of(own, ["mechanism=uniform"])
+    assert found.policy is None and "columns.NAME.mechanism" in found.problem
+    between = variants_of(own, ["columns.height.mechanism=rank_swapping,columns.height.amount=0.1"])[1].policy
+    assert between is not None
+    _, shuffled = variants_of(between, ["columns.height.mechanism=data_shuffling"])
+    assert shuffled.policy is not None, shuffled.problem

@@ -229,3 +229,45 @@ def test_a_refusal_advises_what_changes_something(
         make_release(policy_of("rounding", linking_risk=0.01), Locations.of(tmp_path, {}))
     said = " ".join(caught.value.advice)
     assert "take a larger amount" in said and "tune" not in said and "confidence" not in said
+
+
+def test_swapped_columns_do_not_hide_what_a_rounded_one_tells() -> None:
+    """An attacker who knows the method leaves swapped columns out; the gate must, too."""
+    random, n = np.random.default_rng(0), 800
+    number = {"role": "perturb", "resolution": 1}
+    swapped = {f"swapped_{at}": {**number, "mechanism": "class_swapping"} for at in range(4)}
+    attributes = policy_of("rounding").model_dump(exclude_defaults=True)
+    attributes["columns"] |= swapped
+    attributes["columns"]["income"] |= {"resolution": 1, "amount": 2}
+    attributes["anonymize"] |= {"recoder": "fixed", "levels": {"age": 1, "city": 0, "height": 0}}
+    attributes["gate"]["attacks"] |= {"attacker_success": 1.0}
+    people = pd.DataFrame(
+        {
+            "person": [f"p{at}" for at in range(n)],
+            "age": random.integers(20, 60, n),
+            **dict.fromkeys(("city", "height"), "x"),
+            "income": random.integers(0, 60, n),
+            "illness": "flu",
+            "note": "a",
+            **{name: random.integers(0, 100_000, n) for name in swapped},
+        }
+    )
+    alone = policy_from(
+        {**attributes, "columns": {k: v for k, v in attributes["columns"].items() if k not in swapped}}
+    )
+    for changes in ({}, {"linking": "realized"}):
+        found = []
+        for policy in (alone, policy_from({**attributes, "gate": {**attributes["gate"], **changes}})):
+            frame = people[[*policy.columns]]
+            values = {each.limit: each.value or 0 for each in anonymize(policy, frame).report.verdicts}
+            found.append((values["linking_risk"], values["attacker_success"]))
+        assert found[1][0] >= 0.95 * found[0][0] and found[1][1] >= 0.95 * found[0][1]
+
+
+def test_extreme_values_are_advised_on_although_the_column_is_swapped(
+    small_people: Callable[..., pd.DataFrame],
+) -> None:
+    people = small_people()
+    people.loc[0, "income"] = 10_000_000
+    verdicts = {each.limit: each for each in anonymize(policy_of("class_swapping"), people).report.verdicts}
+    assert str(verdicts["outlying.income"].status) == "warned"

@@ -195,7 +195,8 @@ def _changed_line(policy: Policy, mechanism: str, columns: Collection[str], keep
     """
     said = promises.CHANGED.format(words=MECHANISMS[mechanism].words, names=", ".join(columns))
     bounded = any(policy.perturbed[name].output_bounds is not None for name in columns)
-    return f"{said} {promises.UNPROMISED} {'' if bounded else keeps}".rstrip()
+    parts = (said, promises.UNPROMISED, promises.SIMULATED, "" if bounded else keeps)
+    return " ".join(part for part in parts if part)
 
 
 def _row(mechanism: str, sensitivity: str, columns: Mapping[str, Noise]) -> str:
@@ -245,6 +246,9 @@ def _answered_for(policy: Policy) -> Iterator[str]:
 def _open(policy: Policy) -> Iterator[str]:
     """Say what is released without a promise, and what is gone."""
     yield promises.PRESENCE
+    if policy.sample is not None:
+        of = "records" if policy.person is None and policy.record_key is None else "people"
+        yield promises.SAMPLE.format(of, f"{100 * policy.sample.share:g}")
     limited = policy.class_limited
     columns = sorted(policy.columns.items(), key=itemgetter(0))
     coarse = policy.coarsened

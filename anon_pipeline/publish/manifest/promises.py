@@ -42,7 +42,14 @@ _RELEASED_DELTA = (
     "is added is δ·(1 + e^ε) divided by the chance that the row is released."
 )
 UNPROMISED = "A released value can rule original values out, or give one away."
+SAMPLE = (
+    "The input is a random sample of {}, each in it with a probability of {} %. Who is in it is secret, and "
+    "the same in each release with the same key. Who knows that a person is in it gains all the same."
+)
 CHANGED = "Changed by a method that guarantees nothing ({words}): {names}."
+SIMULATED = (
+    "How many records can be linked by them was measured with simulated attackers: this is no upper bound."
+)
 AGAIN_UNPROMISED = (
     "If the same people are released twice, both releases together tell more{} than one: nothing limits how "
     "much."

@@ -1,0 +1,130 @@
+"""Samples: independent, of the asked share, the same in any order and in later releases, by people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from anon_pipeline import anonymize, make_release
+from anon_pipeline.base.errors import InputError, PolicyError
+from anon_pipeline.base.packed_tables import pack_large, unpack_table
+from anon_pipeline.gate import Status
+from anon_pipeline.policy import Policy
+from anon_pipeline.policy.locations import Locations
+from anon_pipeline.publish.verify.verify import Against, verify_release
+from anon_pipeline.stages.sample import take_sample
+
+Small = Callable[..., Policy]
+KEY = b"0123456789abcdef0123456789abcdef"
+
+
+def of(small_policy: Small, share: float = 0.3, **changes: Any) -> Policy:
+    return small_policy(sample={"share": share}, deidentify={"key_env": "SAMPLE_KEY"}, **changes)
+
+
+def people(n: int = 4_000) -> pd.DataFrame:
+    random = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "person": [f"person {at}" for at in range(n)],
+            "age": random.integers(20, 80, n),
+            "city": random.choice(["Cork", "Dublin", "Galway"], n),
+            "height": random.normal(170, 9, n).round(),
+            "income": random.integers(20, 40, n) * 1000,
+            "illness": random.choice(["asthma", "flu", "gout", "none"], n),
+            "note": random.choice(["a", None], n),
+        }
+    )
+
+
+def chosen(policy: Policy, frame: pd.DataFrame, key: bytes = KEY) -> set[str]:
+    return set(unpack_table(take_sample(policy, frame, key=key))["person"])
+
+
+@pytest.mark.parametrize("share", [0.01, 0.3, 0.99])
+def test_each_record_is_in_it_with_the_share(small_policy: Small, share: float) -> None:
+    policy, frame = of(small_policy, share), people()
+    sizes = [len(chosen(policy, frame, bytes([at]) * 32)) for at in range(5)]
+    assert abs(np.mean(sizes) - 4_000 * share) < 5 * np.sqrt(4_000 * share * (1 - share) / 5)
+    one, other = (chosen(of(small_policy, 0.5), frame, bytes([at]) * 32) for at in (1, 2))
+    assert abs(len(one & other) - 1_000) < 150  # another key is another, independent sample
+
+
+def test_it_does_not_depend_on_order_or_on_other_records(small_policy: Small) -> None:
+    policy, frame = of(small_policy), people(500)
+    found = chosen(policy, frame)
+    assert found == chosen(policy, frame.sample(frac=1, random_state=1).reset_index(drop=True))
+    assert found == chosen(policy, pack_large(frame))
+    half = frame.iloc[::2].reset_index(drop=True)
+    assert chosen(policy, half) == found & set(half["person"])
+    smaller = chosen(of(small_policy, 0.1), frame)
+    assert smaller < found  # a smaller share is a part of it
+
+
+def test_equal_records_are_decided_one_by_one(small_policy: Small) -> None:
+    frame = pd.concat([people(1)] * 2_000, ignore_index=True)
+    assert 500 < len(take_sample(of(small_policy), frame, key=KEY)) < 700
+
+
+def test_all_records_of_a_person_are_in_it_or_none(small_policy: Small) -> None:
+    frame = people(300)
+    frame = pd.concat(
+        [frame, frame.assign(person=frame["person"].str.upper() + " ", age=30)], ignore_index=True
+    )
+    policy = of(small_policy, person="person", rows_per_person=2)
+    found = chosen(policy, frame)
+    names = {name.strip().lower() for name in found}
+    assert len(found) == 2 * len(names) and 50 < len(names) < 130
+    keyed = of(small_policy, record_key="person")
+    assert {name.lower() for name in chosen(keyed, people(300))} <= set(people(300)["person"])
+
+
+def test_without_a_key_or_a_record_it_is_refused(small_policy: Small) -> None:
+    with pytest.raises(InputError, match="sample: must have a key"):
+        take_sample(of(small_policy), people(5), key=None)
+    with pytest.raises(InputError, match="must leave at least one record, got none of 5"):
+        take_sample(of(small_policy, 1e-9), people(5), key=KEY)
+    with pytest.raises(PolicyError, match=r"deidentify: must be given .* for sample"):
+        small_policy(sample={"share": 0.5})
+    for share in (0, 1, -1, 2):
+        with pytest.raises(PolicyError, match=r"sample\.share"):
+            of(small_policy, share)
+    assert take_sample(small_policy(), people(5), key=None) is not None
+
+
+def test_a_release_of_a_sample_is_published_and_verified(
+    small_policy: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SAMPLE_KEY", KEY.decode())
+    frame = people(2_000)
+    frame["note"] = frame["note"].fillna("b")
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    policy = of(small_policy, source={"path": "people.csv"}, gate={"linking_risk": 1.0})
+    made = make_release(policy, Locations.of(tmp_path, {"SAMPLE_KEY": KEY.decode()}))
+    came = made.manifest["facts"]["raw"]["records"]
+    assert abs(came - 600) < 120
+    assert any(
+        "random sample of records, each in it with a probability of 30 %" in x
+        for x in made.manifest["guarantee"]
+    )
+    assert "a random sample of 30 % of the input" in made.report_path.read_text("utf-8")
+    for against in (Against(), Against(policy)):
+        assert not verify_release(made.manifest_path.parent, against).with_status(Status.REFUSED)
+    again = make_release(policy, Locations.of(tmp_path, {}))
+    assert again.manifest["facts"]["raw"]["records"] == came
+
+
+def test_mistakes_outside_of_the_sample_are_found(
+    small_policy: Small, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SAMPLE_KEY", KEY.decode())
+    frame = people(200)
+    frame["height"] = frame["height"].astype(object)
+    frame.loc[[0, 1, 2, 3, 4, 5, 6, 7], "height"] = "tall"
+    with pytest.raises(InputError, match="height"):
+        anonymize(of(small_policy, 0.02), frame)
