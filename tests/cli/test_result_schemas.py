@@ -10,6 +10,7 @@ from jsonschema import Draft202012Validator, ValidationError, validate
 from anon_pipeline.cli.result_schemas import RESULTS, event_schema, utility_schema
 from anon_pipeline.ledger.chain import Event
 from anon_pipeline.utility.measures import MEASURES
+from anon_pipeline.utility.sql_workload import QueryLoss
 
 
 @pytest.mark.parametrize("command", RESULTS)
@@ -24,7 +25,10 @@ def test_an_event_has_its_fields() -> None:
 
 def test_a_result_has_each_measure_and_each_of_its_numbers() -> None:
     made = utility_schema()["properties"]
-    assert list(made) == list(MEASURES)
+    assert list(made) == [*MEASURES, "workload"]
+    assert utility_schema()["required"] == list(MEASURES)  # queries of the user are there if he asks them
+    asked = made["workload"]["additionalProperties"]["properties"]
+    assert list(asked) == [one.name for one in fields(QueryLoss)]
     assert made["records"]["description"] == "records in the input (records)"
     assert list(made["classifier"]["properties"]) == ["original", "release", "majority", "tested"]
     noise = made["noise"]["additionalProperties"]["properties"]
