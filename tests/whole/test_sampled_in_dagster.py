@@ -1,4 +1,4 @@
-"""A sample in Dagster: the same records whichever process materializes `raw`, and the release is published."""
+"""A sample in Dagster: `raw` has the same records each time, and the release is published."""
 
 from __future__ import annotations
 
