@@ -64,10 +64,10 @@ def _by_size(policy: Policy) -> Iterator[tuple[str, str]]:
 def _by_noise(policy: Policy) -> Iterator[tuple[str, str]]:
     if policy.perturb is None:
         return
-    if policy.perturb.epsilon > LARGE_EPSILON:
+    if policy.noise_epsilon is not None and policy.noise_epsilon > LARGE_EPSILON:
         yield (
             "perturb.epsilon",
-            f"ε is {policy.perturb.epsilon:g}: so little noise hides next to nothing (usual: at most "
+            f"ε is {policy.noise_epsilon:g}: so little noise hides next to nothing (usual: at most "
             f"{LARGE_EPSILON})",
         )
     if policy.perturb.without_guarantee:

@@ -49,7 +49,7 @@ def unreachable_k(wanted: int | None, policy: Policy) -> Iterator[str]:
 
 def unlimited_linking(epsilon: float, policy: Policy) -> Iterator[str]:
     """Yield that so large an ε hides nobody, where the policy does not say how many may be linked."""
-    if not policy.perturbed or epsilon <= LARGE_EPSILON:
+    if not policy.perturbed or policy.noise_epsilon is None or epsilon <= LARGE_EPSILON:
         return
     if all(bound == 1 for _, bound in linking_bounds(policy.gate, "gate")):
         yield (

@@ -271,3 +271,11 @@ def test_extreme_values_are_advised_on_although_the_column_is_swapped(
     people.loc[0, "income"] = 10_000_000
     verdicts = {each.limit: each for each in anonymize(policy_of("class_swapping"), people).report.verdicts}
     assert str(verdicts["outlying.income"].status) == "warned"
+
+
+def test_an_epsilon_that_nothing_uses_is_judged_by_nothing(small_people: Callable[..., pd.DataFrame]) -> None:
+    attributes = policy_of("class_swapping").model_dump() | {
+        "perturb": {"epsilon": 1_000, "without_guarantee": True}
+    }
+    verdicts = anonymize(policy_from(attributes), small_people()).report.verdicts
+    assert not any(each.limit == "accepted.perturb.epsilon" for each in verdicts)
