@@ -45,7 +45,7 @@ def noise_law(evidence: Evidence, policy: Policy) -> NoiseLaw:
     behind = require_originals(evidence)
     moved = np.zeros(0)
     if policy.whole_columns:
-        moved = np.abs(grid_units(evidence.released, policy) - behind.grid[behind.own]).mean(axis=0)
+        moved = np.median(np.abs(grid_units(evidence.released, policy) - behind.grid[behind.own]), axis=0)
     diameters = class_diameters(_exact(evidence), compact_labels(behind.labels))
     return law_by_diameters(diameters, policy, moved=moved)
 
@@ -54,7 +54,7 @@ def law_by_diameters(diameters: NDArray[np.int64], policy: Policy, *, moved: NDA
     """Return the law of the noise of classes whose diameters are known, (m, p).
 
     Args:
-        moved: (p,) mean of |y − x| of each column, in grid units, in some release: attackers assume it of
+        moved: (p,) median of |y − x| of each column, in grid units, in some release: attackers assume it of
             columns that are changed as a whole. Not looked at without such columns.
     """
     drawn = noises(policy)

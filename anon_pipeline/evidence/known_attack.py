@@ -256,7 +256,7 @@ def known_attack(evidence: Evidence, policy: Policy, known: KnownTable | None = 
     known = known or known_table(evidence, policy)
     behind, table, codes = require_originals(evidence), known.table, known.codes
     own, sizes = table.originals.own, np.bincount(table.labels)
-    law = law_by_diameters(table.noise.diameters, policy, moved=_mean_shifts(table, policy))
+    law = law_by_diameters(table.noise.diameters, policy, moved=_median_shifts(table, policy))
     people = None if table.originals.people is None else in_order(table.originals.people[own])
     codes = codes[own % len(behind.labels)] if codes.shape[1] else np.empty((len(own), 0), np.int64)
     hidden = Hidden(_centers(law, table.noise.values), law, codes, category_laws(policy))
@@ -271,12 +271,12 @@ def known_attack(evidence: Evidence, policy: Policy, known: KnownTable | None = 
     )
 
 
-def _mean_shifts(table: DrawingTable, policy: Policy) -> Reals:
-    """Return the mean of |y − x| of each perturb column in a release that could have been drawn, (p,)."""
+def _median_shifts(table: DrawingTable, policy: Policy) -> Reals:
+    """Return the median of |y − x| of each perturb column in a release that could be drawn, (p,)."""
     if not policy.whole_columns:
         return np.zeros(0)
     values = table.noise.draw_values(seeded_entropy(_SEED))
-    found: Reals = np.abs(values - table.noise.values).mean(axis=0)
+    found: Reals = np.median(np.abs(values - table.noise.values), axis=0)
     return found
 
 

@@ -200,8 +200,8 @@ def attacked_columns(originals: Originals, released: NDArray[np.float64]) -> Ite
     labels = rank_values(originals.labels[originals.own], int(originals.labels.max()) + 1)[0]
     sizes = np.bincount(labels)
     means = np.stack([np.bincount(labels, weights=column) / sizes for column in own.T], axis=1)
-    apart = np.abs(own - means[labels]).mean(axis=0)
-    moved = np.abs(released - own).mean(axis=0)
+    apart = np.median(np.abs(own - means[labels]), axis=0)  # medians: one far value must not decide
+    moved = np.median(np.abs(released - own), axis=0)
     told = np.divide(moved, apart, out=np.full(len(moved), np.inf), where=apart > 0)
     order = np.argsort(told, kind="stable").astype(np.int64)
     for many in range(1, len(order) + 1):

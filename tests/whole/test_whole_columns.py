@@ -279,3 +279,22 @@ def test_an_epsilon_that_nothing_uses_is_judged_by_nothing(small_people: Callabl
     }
     verdicts = anonymize(policy_from(attributes), small_people()).report.verdicts
     assert not any(each.limit == "accepted.perturb.epsilon" for each in verdicts)
+
+
+def test_one_far_value_does_not_blind_attackers(small_people: Callable[..., pd.DataFrame]) -> None:
+    """What a column tells is weighed by its median shift: a single huge one would make it tell nothing."""
+    attributes = policy_of("rank_swapping").model_dump()
+    attributes["columns"]["income"]["amount"] = 0.01
+    swapped = {"role": "perturb", "resolution": 1, "mechanism": "class_swapping"}
+    attributes["columns"]["height"] = swapped
+    people = small_people()
+    people["income"] = np.random.default_rng(0).permutation(len(people)) * 1000
+    people["note"] = np.arange(len(people)) % 3
+    people["note"] = people["note"].astype(str)
+    far = people.copy()
+    far.loc[0, "income"] = 10**12
+    shares = []
+    for frame in (people, far):
+        verdicts = anonymize(policy_from(attributes), frame).report.verdicts
+        shares.append(next(each.value for each in verdicts if each.limit == "known_columns.note") or 0)
+    assert shares[0] > 0.5 and shares[1] > 0.95 * shares[0]

@@ -1,8 +1,8 @@
 """What attackers assume of a mechanism without a distribution of its own: nearer originals are likelier.
 
-The assumed distribution is discrete Laplace, and its scale the mean shift of the column in a release, so that
-several columns, and columns with noise, are weighed against each other by how far values are moved. It ranks
-guesses, and is used for no promise, no interval and no expected error.
+The assumed distribution is discrete Laplace, and its scale the median shift of the column in a release, so
+that several columns, and columns with noise, are weighed against each other by how far values are moved. It
+ranks guesses, and is used for no promise, no interval and no expected error.
 """
 
 from __future__ import annotations
