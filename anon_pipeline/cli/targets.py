@@ -14,23 +14,25 @@ if TYPE_CHECKING:
 def refuse_targets(
     policy: Policy, policy_file: Path, locations: Locations, *targets: Path | None, partition: str | None
 ) -> None:
-    """Refuse, before any work, files that would replace policy, source or each other, or have no folder.
+    """Refuse, before any work, files that would replace the policy, what it reads, or each other.
 
     Args:
         targets: files of the command's options; None: not asked for.
     Raises:
-        InputError: names the file.
+        InputError: names such a file, or one whose folder does not exist.
     """
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
+    from anon_pipeline.policy.walks import named_paths  # noqa: PLC0415
     from anon_pipeline.sources.paths import filled_in  # noqa: PLC0415
 
     taken = [policy_file.resolve()]
-    if policy.source.watched is not None:
-        taken.append((locations.sources / filled_in(policy.source.watched, partition)).resolve())
+    for named in named_paths(policy):
+        folder: Path = getattr(locations, named.folder)
+        taken.append((folder / filled_in(named.path, partition)).resolve())
     for path in (path for path in targets if path is not None):
         if path.resolve() in taken:
             raise InputError(
-                f"{path.name} must be a file of its own: the policy, its source or the other option has it"
+                f"{path.name} must be a file of its own: the policy, what it reads or the other option has it"
             )
         if not path.resolve().parent.is_dir():
             raise InputError(f"{path.name} must be writable: its folder does not exist")

@@ -241,7 +241,7 @@ class Policy(ColumnsByRole, Strict):
     @property
     def mechanism_of_numbers(self) -> str | None:
         """Kind of noise of columns with numbers that name none themselves; None without such columns."""
-        if self.perturb is None or not self.perturbed or self.noise_epsilon is None:
+        if self.perturb is None or set(self.perturbed) == set(self.whole_columns):
             return None
         return self.perturb.mechanism
 

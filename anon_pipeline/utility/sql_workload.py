@@ -79,7 +79,13 @@ def read_workload(path: Path) -> Workload:
     if other or not 0 < len(found) <= _QUERIES:
         which = f"got others: {', '.join(map(str, other[:5]))}" if other else f"got {len(found)}"
         raise InputError(f"{path.name}: must be 1 to {_QUERIES:,} SELECT statements, {which}")
-    return Workload([one.query for one in found])
+    return Workload([_without_end(library, one.query) for one in found])
+
+
+def _without_end(library: Any, query: str) -> str:
+    """Return a statement without the semicolon that ends it, and the comments behind."""
+    ends = [place for place, _ in library.tokenize(query) if query[place] == ";"]
+    return query[: ends[-1]] if ends else query
 
 
 def measure_workload(workload: Workload, tables: Tables) -> list[QueryLoss]:
@@ -112,14 +118,16 @@ def _ask_all(workload: Workload, frame: pd.DataFrame) -> list[pd.DataFrame]:
 
 
 def _ask(library: Any, connection: Any, at: int, query: str) -> pd.DataFrame:
-    """Ask one query; of errors only what is wrong with the query is quoted: others may quote values."""
+    """Ask one query; of errors only those are quoted that came before any record was read."""
     own = (library.ParserException, library.BinderException, library.CatalogException)
     problem = None
     with withhold_text(f"query {at}: must succeed on input and release", library.Error, ValueError):
         try:
-            found = connection.sql(query).limit(_ROWS + 1).df()
+            planned = connection.sql(f"{query}\n")  # reads no record; a comment may end the query
         except own as error:
             problem = _first_line(error)
+        else:
+            found = planned.limit(_ROWS + 1).df()
     if problem is not None:
         raise InputError(f"query {at}: {problem}. The table is {TABLE}")
     if len(found) > _ROWS:
@@ -151,7 +159,10 @@ def _compare(true: pd.DataFrame, found: pd.DataFrame) -> tuple[float, ...]:
     missing = 1 - float(true.index.isin(found.index).mean()) if len(true) else 0.0
     invented = float((~found.index.isin(true.index)).sum())
     largest = np.maximum(np.abs(one), np.abs(other))
-    errors = np.divide(np.abs(one - other), largest, out=np.zeros_like(largest), where=largest > 0).clip(0, 1)
+    finite = np.isfinite(largest) & (largest > 0)
+    apart = np.abs(np.where(finite, one, 0.0) - np.where(finite, other, 0.0))
+    errors = np.divide(apart, largest, out=np.zeros_like(largest), where=finite).clip(0, 1)
+    errors[np.isinf(largest) & (one != other)] = 1.0
     errors[np.isnan(one) != np.isnan(other)] = 1.0
     errors[~(rows.isin(true.index) & rows.isin(found.index))] = 1.0  # whatever its numbers are
     if not errors.size:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+import yaml
 
 from tests.cli.projects import Folder
 
@@ -28,3 +29,14 @@ def test_files_that_cannot_be_written_are_refused_first(
     assert done.code == 2 and said in done.err
     assert {name: (made.path / name).read_bytes() for name in before} == before
     assert not (made.path / "x").exists()
+
+
+def test_tables_that_the_policy_reads_are_not_replaced(folder: Callable[..., Folder]) -> None:
+    made = folder()
+    written = yaml.safe_load((made.path / "policy.yaml").read_text())
+    written["attributes"]["columns"]["city"]["hierarchy"] = {"table": "levels.csv"}
+    (made.path / "policy.yaml").write_text(yaml.safe_dump(written))
+    (made.path / "levels.csv").write_text("a,*\n")
+    done = made.call("compare", "policy.yaml", "--with", "k=6", "--csv", "levels.csv")
+    assert done.code == 2 and "levels.csv must be a file of its own" in done.err
+    assert (made.path / "levels.csv").read_text() == "a,*\n"

@@ -96,6 +96,11 @@ def test_other_files_are_refused_before_anything_is_read(tmp_path: Path, text: s
         ("select town, income from records", "rows that differ in the columns that are no numbers"),
         ("select count(*) from read_csv('/etc/passwd')", "must succeed on input and release"),
         ("select cast(town as integer) from records", "must succeed on input and release"),
+        (
+            "select json_deserialize_sql(json_serialize_sql('select 1 a ' || chr(34) || town "
+            "|| chr(34))) a, 1 n from records",
+            "must succeed on input and release",
+        ),
     ],
 )
 def test_queries_that_fail_are_named_by_number_without_values(query: str, said: str) -> None:
@@ -103,3 +108,24 @@ def test_queries_that_fail_are_named_by_number_without_values(query: str, said: 
     with pytest.raises(InputError, match="query 2") as caught:
         measure_workload(Workload(["select count(*) from records", query]), tables(frame, frame))
     assert said in str(caught.value) and CANARY not in str(caught.value)
+
+
+def test_infinite_numbers_are_equal_or_not() -> None:
+    assert asked("select 'inf'::double as n", BEFORE)[3] == 0
+    before, after = BEFORE.assign(income=[1.0, 0, 0, 0]), BEFORE.assign(income=[-1.0, 0, 0, 0])
+    assert asked("select first(income) * 'inf'::double as n from records", after, before)[3] == 1
+    assert (
+        asked(
+            "select case when first(income) > 0 then 'inf'::double else 3 end as n from records",
+            after,
+            before,
+        )[3]
+        == 1
+    )
+
+
+def test_comments_may_stand_anywhere(tmp_path: Path) -> None:
+    text = "-- one; first\nselect 1 n; -- next\nselect ';' t, 2 n /* ; */; /* end; */ select 3 n -- last; one"
+    (tmp_path / "q.sql").write_text(text)
+    found = measure_workload(read_workload(tmp_path / "q.sql"), tables(BEFORE))
+    assert [(one.rows, one.worst) for one in found] == [(1, 0.0)] * 3

@@ -298,3 +298,15 @@ def test_one_far_value_does_not_blind_attackers(small_people: Callable[..., pd.D
         verdicts = anonymize(policy_from(attributes), frame).report.verdicts
         shares.append(next(each.value for each in verdicts if each.limit == "known_columns.note") or 0)
     assert shares[0] > 0.5 and shares[1] > 0.95 * shares[0]
+
+
+def test_drawn_categories_name_no_mechanism_of_numbers() -> None:
+    attributes = policy_of("class_swapping").model_dump(exclude_defaults=True)
+    attributes["columns"]["note"] = {
+        "role": "perturb",
+        "mechanism": "randomized_response",
+        "values": ["a", "b"],
+    }
+    attributes["gate"] = {"linking_risk": 1.0}
+    policy = policy_from(attributes)
+    assert policy.mechanism_of_numbers is None and policy.noise_epsilon == 1
