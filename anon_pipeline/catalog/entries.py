@@ -12,31 +12,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
+from anon_pipeline.catalog.whole_column import WholeColumn
+
 Promise = Literal["epsilon", "epsilon and delta", "nothing"]
-
-
-AmountKind = Literal["none", "share", "factor", "count", "step"]
-"""What ``amount`` of a column is: a share of the records, in (0, 1]; a factor above 0, up to 10; a whole
-number from 2 to 1,000; a step in the column's unit, a multiple of its resolution.
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class WholeColumn:
-    """What a mechanism does that changes a column as a whole, instead of drawing noise for each value.
-
-    runs: place of the function, from `perturb.whole_column.columns_to_change.Columns` to released values.
-    amount: what ``amount`` is; ``none``: it takes none.
-    says: the amount for people, with {} for it.
-    together: whether it changes several columns together, which then have the same amount.
-    keeps: what follows for people, a sentence; empty: nothing.
-    """
-
-    runs: str
-    amount: AmountKind = "none"
-    says: str = ""
-    together: bool = False
-    keeps: str = ""
 
 
 @dataclass(frozen=True, slots=True)

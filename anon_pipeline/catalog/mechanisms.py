@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from anon_pipeline.catalog.entries import AmountKind, Mechanism, Promise, WholeColumn
+from anon_pipeline.catalog.entries import Mechanism, Promise
 from anon_pipeline.catalog.plugins import table_of
+from anon_pipeline.catalog.whole_column import AmountKind, WholeColumn
 
 
 @dataclass(frozen=True, slots=True)

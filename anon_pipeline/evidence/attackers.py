@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from anon_pipeline.encode.codes import code_sensitive_of
 from anon_pipeline.encode.grids import grid_units, noises
 from anon_pipeline.encode.noise import output_bounds
+from anon_pipeline.evidence.attacked_columns import median_shifts
 from anon_pipeline.evidence.evidence import Evidence
 from anon_pipeline.evidence.measures import (
     compact_labels,
@@ -45,7 +46,7 @@ def noise_law(evidence: Evidence, policy: Policy) -> NoiseLaw:
     behind = require_originals(evidence)
     moved = np.zeros(0)
     if policy.whole_columns:
-        moved = np.median(np.abs(grid_units(evidence.released, policy) - behind.grid[behind.own]), axis=0)
+        moved = median_shifts(grid_units(evidence.released, policy), behind.grid[behind.own])
     diameters = class_diameters(_exact(evidence), compact_labels(behind.labels))
     return law_by_diameters(diameters, policy, moved=moved)
 

@@ -21,6 +21,7 @@ from anon_pipeline.base.freed_memory import return_freed_memory
 from anon_pipeline.base.order import rank_values
 from anon_pipeline.base.sums import exact_sum
 from anon_pipeline.encode.grids import grid_units
+from anon_pipeline.evidence.attacked_columns import median_shifts
 from anon_pipeline.evidence.attackers import law_by_diameters
 from anon_pipeline.evidence.evidence import Evidence
 from anon_pipeline.evidence.expectation import Expectation
@@ -256,7 +257,10 @@ def known_attack(evidence: Evidence, policy: Policy, known: KnownTable | None = 
     known = known or known_table(evidence, policy)
     behind, table, codes = require_originals(evidence), known.table, known.codes
     own, sizes = table.originals.own, np.bincount(table.labels)
-    law = law_by_diameters(table.noise.diameters, policy, moved=_median_shifts(table, policy))
+    moved = np.zeros(0)
+    if policy.whole_columns:
+        moved = median_shifts(table.noise.draw_values(seeded_entropy(_SEED)), table.noise.values)
+    law = law_by_diameters(table.noise.diameters, policy, moved=moved)
     people = None if table.originals.people is None else in_order(table.originals.people[own])
     codes = codes[own % len(behind.labels)] if codes.shape[1] else np.empty((len(own), 0), np.int64)
     hidden = Hidden(_centers(law, table.noise.values), law, codes, category_laws(policy))
@@ -269,15 +273,6 @@ def known_attack(evidence: Evidence, policy: Policy, known: KnownTable | None = 
         groups_of(sizes).astype(np.int8)[table.labels],
         people,
     )
-
-
-def _median_shifts(table: DrawingTable, policy: Policy) -> Reals:
-    """Return the median of |y − x| of each perturb column in a release that could be drawn, (p,)."""
-    if not policy.whole_columns:
-        return np.zeros(0)
-    values = table.noise.draw_values(seeded_entropy(_SEED))
-    found: Reals = np.median(np.abs(values - table.noise.values), axis=0)
-    return found
 
 
 def _many(policy: Policy, sizes: Integers, people: Integers | None) -> int:

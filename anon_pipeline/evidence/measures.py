@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from anon_pipeline.base.blocks import narrow_integers, slices_of
 from anon_pipeline.base.classes import EquivalenceClasses
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.base.order import rank_values
 from anon_pipeline.catalog.class_limits import CLASS_LIMITS
 from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.encode.codes import code_sensitive_of
 from anon_pipeline.encode.grids import grid_units, noises
+from anon_pipeline.evidence.attacked_columns import attacked_columns
 from anon_pipeline.evidence.evidence import Evidence, Originals
 from anon_pipeline.perturb.grid import quantize
 from anon_pipeline.perturb.mechanisms import Noise, clamp_inputs, radius, sensitivities
@@ -185,27 +185,6 @@ def exact_originals(originals: Originals) -> NDArray[np.int64]:
     for part in slices_of(len(found)):
         found[part] = quantize(np.where((originals.labels[part] >= 0)[:, None], originals.grid[part], 0.0))
     return found
-
-
-def attacked_columns(originals: Originals, released: NDArray[np.float64]) -> Iterator[NDArray[np.int64]]:
-    """Yield sets of perturb columns by which records are compared: the one that tells most, two, … all.
-
-    A column that is moved far, compared with how far values of a class are apart, tells little: added to a
-    distance it hides what others tell, and an attacker who knows the method leaves it out.
-
-    Args:
-        released: (r, p) released values, grid units.
-    """
-    own = originals.grid[originals.own]
-    labels = rank_values(originals.labels[originals.own], int(originals.labels.max()) + 1)[0]
-    sizes = np.bincount(labels)
-    means = np.stack([np.bincount(labels, weights=column) / sizes for column in own.T], axis=1)
-    apart = np.median(np.abs(own - means[labels]), axis=0)  # medians: one far value must not decide
-    moved = np.median(np.abs(released - own), axis=0)
-    told = np.divide(moved, apart, out=np.full(len(moved), np.inf), where=apart > 0)
-    order = np.argsort(told, kind="stable").astype(np.int64)
-    for many in range(1, len(order) + 1):
-        yield np.sort(order[:many])
 
 
 def linking_risk_share(evidence: Evidence, policy: Policy) -> float:

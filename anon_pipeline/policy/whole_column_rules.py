@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from anon_pipeline.catalog.entries import AmountKind, Mechanism
+from anon_pipeline.catalog.entries import Mechanism
 from anon_pipeline.catalog.mechanisms import MECHANISMS
+from anon_pipeline.catalog.whole_column import AmountKind
 from anon_pipeline.policy.columns import Perturb
 
 MOST_FACTOR, MOST_COUNT = 10, 1_000

@@ -20,6 +20,7 @@ from anon_pipeline.publish.verify.verify import Against, verify_release
 from anon_pipeline.stages.sample import take_sample
 
 Small = Callable[..., Policy]
+People = Callable[..., pd.DataFrame]
 KEY = b"0123456789abcdef0123456789abcdef"
 
 
@@ -27,19 +28,10 @@ def of(small_policy: Small, share: float = 0.3, **changes: Any) -> Policy:
     return small_policy(sample={"share": share}, deidentify={"key_env": "SAMPLE_KEY"}, **changes)
 
 
-def people(n: int = 4_000) -> pd.DataFrame:
-    random = np.random.default_rng(0)
-    return pd.DataFrame(
-        {
-            "person": [f"person {at}" for at in range(n)],
-            "age": random.integers(20, 80, n),
-            "city": random.choice(["Cork", "Dublin", "Galway"], n),
-            "height": random.normal(170, 9, n).round(),
-            "income": random.integers(20, 40, n) * 1000,
-            "illness": random.choice(["asthma", "flu", "gout", "none"], n),
-            "note": random.choice(["a", None], n),
-        }
-    )
+@pytest.fixture
+def people(small_people: Callable[..., pd.DataFrame]) -> People:
+    """Make people of whom some have no note."""
+    return lambda n=4_000: small_people(n=n).assign(note=lambda frame: frame["note"].replace("b", None))
 
 
 def chosen(policy: Policy, frame: pd.DataFrame, key: bytes = KEY) -> set[str]:
@@ -47,7 +39,7 @@ def chosen(policy: Policy, frame: pd.DataFrame, key: bytes = KEY) -> set[str]:
 
 
 @pytest.mark.parametrize("share", [0.01, 0.3, 0.99])
-def test_each_record_is_in_it_with_the_share(small_policy: Small, share: float) -> None:
+def test_each_record_is_in_it_with_the_share(small_policy: Small, people: People, share: float) -> None:
     policy, frame = of(small_policy, share), people()
     sizes = [len(chosen(policy, frame, bytes([at]) * 32)) for at in range(5)]
     assert abs(np.mean(sizes) - 4_000 * share) < 5 * np.sqrt(4_000 * share * (1 - share) / 5)
@@ -55,7 +47,7 @@ def test_each_record_is_in_it_with_the_share(small_policy: Small, share: float) 
     assert abs(len(one & other) - 1_000) < 150  # another key is another, independent sample
 
 
-def test_it_does_not_depend_on_order_or_on_other_records(small_policy: Small) -> None:
+def test_it_does_not_depend_on_order_or_on_other_records(small_policy: Small, people: People) -> None:
     policy, frame = of(small_policy), people(500)
     found = chosen(policy, frame)
     assert found == chosen(policy, frame.sample(frac=1, random_state=1).reset_index(drop=True))
@@ -66,12 +58,12 @@ def test_it_does_not_depend_on_order_or_on_other_records(small_policy: Small) ->
     assert smaller < found  # a smaller share is a part of it
 
 
-def test_equal_records_are_decided_one_by_one(small_policy: Small) -> None:
+def test_equal_records_are_decided_one_by_one(small_policy: Small, people: People) -> None:
     frame = pd.concat([people(1)] * 2_000, ignore_index=True)
     assert 500 < len(take_sample(of(small_policy), frame, key=KEY)) < 700
 
 
-def test_all_records_of_a_person_are_in_it_or_none(small_policy: Small) -> None:
+def test_all_records_of_a_person_are_in_it_or_none(small_policy: Small, people: People) -> None:
     frame = people(300)
     frame = pd.concat(
         [frame, frame.assign(person=frame["person"].str.upper() + " ", age=30)], ignore_index=True
@@ -84,7 +76,7 @@ def test_all_records_of_a_person_are_in_it_or_none(small_policy: Small) -> None:
     assert {name.lower() for name in chosen(keyed, people(300))} <= set(people(300)["person"])
 
 
-def test_without_a_key_or_a_record_it_is_refused(small_policy: Small) -> None:
+def test_without_a_key_or_a_record_it_is_refused(small_policy: Small, people: People) -> None:
     with pytest.raises(InputError, match="sample: must have a key"):
         take_sample(of(small_policy), people(5), key=None)
     with pytest.raises(InputError, match="must leave at least one record, got none of 5"):
@@ -98,7 +90,7 @@ def test_without_a_key_or_a_record_it_is_refused(small_policy: Small) -> None:
 
 
 def test_a_release_of_a_sample_is_published_and_verified(
-    small_policy: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    small_policy: Small, people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SAMPLE_KEY", KEY.decode())
     frame = people(2_000)
@@ -120,7 +112,7 @@ def test_a_release_of_a_sample_is_published_and_verified(
 
 
 def test_mistakes_outside_of_the_sample_are_found(
-    small_policy: Small, monkeypatch: pytest.MonkeyPatch
+    small_policy: Small, people: People, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SAMPLE_KEY", KEY.decode())
     frame = people(200)

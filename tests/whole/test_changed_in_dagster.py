@@ -1,4 +1,4 @@
-"""A sample in Dagster: `raw` has the same records each time, and the release is published."""
+"""Samples and columns that are changed as a whole, in Dagster."""
 
 from __future__ import annotations
 
@@ -23,4 +23,18 @@ def test_raw_keeps_the_sample_each_time(
         assert made.materialize("raw").success
         found.append(sorted(pd.read_parquet(stored)["person"]))
     assert found[0] == found[1] and 400 < len(found[0]) < 600
+    assert made.run("small_release").success
+
+
+def test_columns_that_are_changed_as_a_whole_are_released_with_the_suite_in_agreement(
+    project: Make, small_people: Make
+) -> None:
+    """Gate and Great Expectations measure the same, of several columns, too."""
+    number = {"role": "perturb", "resolution": 1, "mechanism": "class_swapping"}
+    made = project(
+        small_people(n=1_000).assign(weight=lambda frame: frame["height"] // 3),
+        columns={"height": number, "weight": number},
+        perturb={"epsilon": 1, "without_guarantee": True},
+        suppress={"confidence": None},
+    )
     assert made.run("small_release").success
