@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from anon_pipeline.gate import Verdict as Verdict
     from anon_pipeline.gate import evaluate as evaluate
     from anon_pipeline.orchestration.component import AnonymizedRelease as AnonymizedRelease
+    from anon_pipeline.orchestration.epsilon_dp_component import EpsilonDpRelease as EpsilonDpRelease
     from anon_pipeline.policy import Policy as Policy
     from anon_pipeline.policy import load_policy as load_policy
     from anon_pipeline.policy import parse_policy as parse_policy
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "AnonPipelineError": "base.errors",
     "AnonymizedRelease": "orchestration.component",
+    "EpsilonDpRelease": "orchestration.epsilon_dp_component",
     "GateRefused": "base.errors",
     "GateReport": "gate",
     "Grid": "tuning.grid",

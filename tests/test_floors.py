@@ -26,7 +26,7 @@ FLOORS: list[set[str]] = [
     {"gate"},
     {"report", "tuning"},
     {"publish"},
-    {"testing"},
+    {"testing", "epsilon_dp"},
     {"draft"},
     {"division"},
     {"orchestration"},

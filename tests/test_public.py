@@ -11,6 +11,7 @@ import anon_pipeline
 PUBLIC = [
     "AnonPipelineError",
     "AnonymizedRelease",
+    "EpsilonDpRelease",
     "GateRefused",
     "GateReport",
     "Grid",

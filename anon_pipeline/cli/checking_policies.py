@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import click
 
+from anon_pipeline.cli.dp_releases import check_dp_policy
 from anon_pipeline.cli.options import PATH, json_option, locations_of, project_options
 from anon_pipeline.cli.shared import echo_json
 
@@ -105,6 +106,7 @@ def _is_ours(file: Path) -> bool:
     from anon_pipeline.limits.floor import TYPE as FLOOR  # noqa: PLC0415
     from anon_pipeline.policy import TYPE  # noqa: PLC0415
     from anon_pipeline.policy.defaults_files import NAME  # noqa: PLC0415
+    from anon_pipeline.policy.load import OTHER_TYPES  # noqa: PLC0415
 
     if file.name == NAME:
         return True
@@ -112,7 +114,7 @@ def _is_ours(file: Path) -> bool:
         data = read_small(file, POLICY_BYTES) or b""
     except OSError:
         return False
-    return TYPE.encode() in data or FLOOR.encode() in data
+    return any(kind.encode() in data for kind in (TYPE, FLOOR, *OTHER_TYPES))
 
 
 def _check(file: Path, skip_others: bool, project: Path | None, outside: bool) -> Found:
@@ -122,6 +124,7 @@ def _check(file: Path, skip_others: bool, project: Path | None, outside: bool) -
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
     from anon_pipeline.policy.contradictions import refuse_contradictions  # noqa: PLC0415
     from anon_pipeline.policy.defaults_files import NAME, refuse_below_defaults  # noqa: PLC0415
+    from anon_pipeline.policy.load_epsilon_dp import is_dp_policy  # noqa: PLC0415
 
     if skip_others and file.is_file() and not _is_ours(file):
         return Found(file, "skipped")
@@ -129,6 +132,8 @@ def _check(file: Path, skip_others: bool, project: Path | None, outside: bool) -
     try:
         if file.name == NAME:
             read_floor(file)
+        elif is_dp_policy(file):
+            accepted = check_dp_policy(file, locations_of(file, project, outside=outside))
         else:
             policy = load_policy(file)
             refuse_contradictions(policy)

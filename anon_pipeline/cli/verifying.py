@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from anon_pipeline.cli.dp_releases import is_dp_release, verify_dp
 from anon_pipeline.cli.options import (
     PATH,
     json_option,
@@ -60,6 +61,9 @@ def verify(
     from anon_pipeline.publish.verify.verify import Against, verify_in_detail  # noqa: PLC0415
 
     key = None if public_key is None else read_public_key(public_key)
+    if is_dp_release(release):
+        verify_dp(release, policy_file, key, as_json=as_json)
+        return
     against = Against(key=key)
     if policy_file is not None:
         policy = _policy(policy_file, release)

@@ -19,6 +19,7 @@ from anon_pipeline.base.errors import PolicyError
 from anon_pipeline.limits.changes import LARGER, weaker_than
 from anon_pipeline.limits.limit import Demand, Limit
 from anon_pipeline.limits.table import LIMITS, demands
+from anon_pipeline.policy.epsilon_dp import EpsilonDpPolicy
 from anon_pipeline.policy.load import read_document
 from anon_pipeline.policy.marks import NEEDS_NOISE, Names, models_in
 from anon_pipeline.policy.mistake_words import mistake_at
@@ -26,7 +27,7 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.protection import protection_of
 
 TYPE = "anon_pipeline.PolicyDefaults"
-_LIMITS, _REQUIRED = "limits", "required"
+_LIMITS, _REQUIRED, _DP = "limits", "required", "epsilon_dp"
 _OF_NOISE = ("perturb", "budget")  # sections that a policy without noise must leave out
 
 
@@ -38,12 +39,14 @@ class Floor:
     fields: key of a policy, in parts, to the weakest value.
     limits: name of a limit, or of one demand of it (``linkage.exact``), to the weakest bound.
     required: keys of a policy that must be set.
+    epsilon_dp: the largest ε of an ε-DP release; None: no such release is accepted.
     """
 
     name: str
     fields: Mapping[tuple[str, ...], Any]
     limits: Mapping[str, float]
     required: tuple[tuple[str, ...], ...]
+    epsilon_dp: float | None = None
 
 
 def refuse_weaker(policy: Policy, files: Sequence[Path]) -> None:
@@ -55,6 +58,23 @@ def refuse_weaker(policy: Policy, files: Sequence[Path]) -> None:
     problems = []
     for file in files:
         problems += [one for one in weaker_keys(policy, read_floor(file)) if one not in problems]
+    if problems:
+        raise PolicyError(problems)
+
+
+def refuse_weaker_dp(policy: EpsilonDpPolicy, files: Sequence[Path]) -> None:
+    """Refuse the policy of an ε-DP release that one of the files does not accept.
+
+    Raises:
+        PolicyError: its ε is larger than one of them accepts, or one of them accepts no such release.
+    """
+    problems = []
+    for file in files:
+        most = read_floor(file).epsilon_dp
+        if most is None:
+            problems.append(f"{file.name}: accepts no ε-DP release. Its key {_DP} would say up to which ε.")
+        elif policy.epsilon > most:
+            problems.append(f"epsilon: must be at most {most:g}, which {file.name} demands")
     if problems:
         raise PolicyError(problems)
 
@@ -165,10 +185,15 @@ def _parse(name: str, document: Any) -> tuple[Floor, list[str]]:
     if not isinstance(attributes, dict):
         return Floor(name, {}, {}, ()), [f"{name}: attributes must be a mapping"]
     problems: list[str] = []
-    fields = dict(_fields({k: v for k, v in attributes.items() if k not in (_LIMITS, _REQUIRED)}, problems))
+    others = {k: v for k, v in attributes.items() if k not in (_LIMITS, _REQUIRED, _DP)}
+    fields = dict(_fields(others, problems))
     limits = _bounds(attributes.get(_LIMITS, {}), problems)
     required = _paths(attributes.get(_REQUIRED, []), problems)
-    return Floor(name, fields, limits, required), [f"{name}: {problem}" for problem in problems]
+    most = attributes.get(_DP)
+    if most is not None and (isinstance(most, bool) or not isinstance(most, (int, float)) or not most > 0):
+        problems.append(f"{_DP}: must be a number above 0")
+        most = None
+    return Floor(name, fields, limits, required, most), [f"{name}: {problem}" for problem in problems]
 
 
 def _fields(sections: Mapping[Any, Any], problems: list[str]) -> Iterator[tuple[tuple[str, ...], Any]]:

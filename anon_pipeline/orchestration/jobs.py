@@ -1,12 +1,14 @@
 """When a release is made: its job, the job of its checks, its schedule."""
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import dagster as dg
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 
 from anon_pipeline.orchestration.names import gate_check_keys, gate_job, release_job
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.sections import Schedule
 
 
 def build_jobs(policy: Policy, assets: Sequence[dg.AssetsDefinition]) -> list[UnresolvedAssetJobDefinition]:
@@ -23,7 +25,21 @@ def build_jobs(policy: Policy, assets: Sequence[dg.AssetsDefinition]) -> list[Un
     return [build_release_job(policy, assets), gate]
 
 
-def build_release_job(policy: Policy, assets: Sequence[dg.AssetsDefinition]) -> UnresolvedAssetJobDefinition:
+class Scheduled(Protocol):
+    """The policy of a release of any kind, as far as it decides when the release is made."""
+
+    @property
+    def name(self) -> str:
+        """Name of the release."""
+
+    @property
+    def schedule(self) -> Schedule | None:
+        """Section with the time; None: nothing is made by itself."""
+
+
+def build_release_job(
+    policy: Scheduled, assets: Sequence[dg.AssetsDefinition]
+) -> UnresolvedAssetJobDefinition:
     """Return the job that makes the release with all its checks."""
     return dg.define_asset_job(
         release_job(policy),
@@ -34,7 +50,7 @@ def build_release_job(policy: Policy, assets: Sequence[dg.AssetsDefinition]) -> 
 
 
 def build_schedule(
-    policy: Policy, job: UnresolvedAssetJobDefinition, partitions: dg.PartitionsDefinition | None
+    policy: Scheduled, job: UnresolvedAssetJobDefinition, partitions: dg.PartitionsDefinition | None
 ) -> dg.ScheduleDefinition | None:
     """Return the schedule of the release; None if it has none.
 

@@ -1,6 +1,7 @@
 """Names of checks and jobs: one place, so that the lock asks for what the checks record."""
 
 import re
+from typing import Protocol
 
 import dagster as dg
 
@@ -32,7 +33,12 @@ def check_page(policy: Policy, limit: str) -> str:
     return f"/assets/{policy.name}/published?view=checks&checkDetail={check_names(policy)[limit]}"
 
 
-def release_job(policy: Policy) -> str:
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+def release_job(policy: _Named) -> str:
     """Return the name of the job that makes the release."""
     return f"{policy.name}_release"
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import dagster as dg
 
@@ -14,6 +14,7 @@ from anon_pipeline.orchestration.upstream import upstream_keys
 from anon_pipeline.orchestration.vault import location_of
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.responsible import Responsible
 from anon_pipeline.publish.accounting.booking import Booking, booking
 from anon_pipeline.stages.lineage import Where
 from anon_pipeline.stages.private import STAGES
@@ -92,7 +93,19 @@ def asset_declaration(policy: Policy, stage: str, meaning: str, ins: Mapping[str
     }
 
 
-def run_options(policy: Policy) -> dict[str, Any]:
+class Owned(Protocol):
+    """The policy of a release of any kind, as far as it says whose it is."""
+
+    @property
+    def name(self) -> str:
+        """Name of the release."""
+
+    @property
+    def responsible(self) -> Responsible | None:
+        """Section with who answers for it."""
+
+
+def run_options(policy: Owned) -> dict[str, Any]:
     """Return how the steps of a release are run: one run at a time, and again if a place did not answer.
 
     An instance holds the pool to one run where its `dagster.yaml` says so. A refusal and a bug are not
@@ -105,7 +118,7 @@ def run_options(policy: Policy) -> dict[str, Any]:
     }
 
 
-def owners(policy: Policy) -> list[str]:
+def owners(policy: Owned) -> list[str]:
     """Return whom Dagster names as the owner: the policy's ``responsible.contact``, if it is an address."""
     contact = None if policy.responsible is None else policy.responsible.contact
     return [contact] if contact is not None and _ADDRESS.fullmatch(contact) else []

@@ -8,7 +8,7 @@ import pandas as pd
 
 from anon_pipeline.base.errors import InputError, error_words
 from anon_pipeline.base.packed_tables import Table
-from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.source import Sourced
 from anon_pipeline.sources.library_errors import withhold_errors
 from anon_pipeline.sources.spark_tables import read_spark
 from anon_pipeline.sources.upstream import table_of_asset
@@ -18,12 +18,12 @@ SPARK = "anon_spark"
 """Key of the resource with a session of Spark."""
 
 
-def upstream_keys(policy: Policy) -> list[dg.AssetKey]:
+def upstream_keys(policy: Sourced) -> list[dg.AssetKey]:
     """Return the key of the asset that a policy names as its source, in a list; else none."""
     return [dg.AssetKey(policy.source.place)] if policy.source.kind.upstream else []
 
 
-def spark_keys(policy: Policy, stage: str) -> set[str]:
+def spark_keys(policy: Sourced, stage: str) -> set[str]:
     """Return the key of the resource with the session of Spark that a stage needs, in a set; else none."""
     source = policy.source
     needs = stage == STAGES[0] and source.kind.session and source.place.url_env is None
@@ -31,7 +31,7 @@ def spark_keys(policy: Policy, stage: str) -> set[str]:
 
 
 def source_reader(
-    context: dg.AssetExecutionContext, policy: Policy, partition: str | None, stage: str
+    context: dg.AssetExecutionContext, policy: Sourced, partition: str | None, stage: str
 ) -> Callable[[], Table] | None:
     """Return what reads the source, if Dagster does; None: the policy alone says how it is read."""
     if spark_keys(policy, stage):
@@ -39,7 +39,7 @@ def source_reader(
     return partial(_read_asset, context, policy, partition) if policy.source.kind.upstream else None
 
 
-def _read_by_session(context: dg.AssetExecutionContext, policy: Policy, partition: str | None) -> Table:
+def _read_by_session(context: dg.AssetExecutionContext, policy: Sourced, partition: str | None) -> Table:
     """Read a table of Spark by the resource: a session, or what has one as its ``spark_session``.
 
     Raises:
@@ -56,7 +56,7 @@ def _read_by_session(context: dg.AssetExecutionContext, policy: Policy, partitio
     return read_spark(policy, partition, session=session)
 
 
-def _read_asset(context: dg.AssetExecutionContext, policy: Policy, partition: str | None) -> pd.DataFrame:
+def _read_asset(context: dg.AssetExecutionContext, policy: Sourced, partition: str | None) -> pd.DataFrame:
     """Read the asset: of a partitioned one the partition of this run.
 
     It is read here, and not by Dagster before the stage begins: what an IO manager says of an error may

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from anon_pipeline.catalog.entry_code import import_entry
+from anon_pipeline.policy.epsilon_dp import EpsilonDpPolicy
 from anon_pipeline.policy.model import Policy
 
 NAME = "policy.defaults.yaml"
@@ -19,6 +20,7 @@ ELSEWHERE = "ANON_PIPELINE_POLICY_DEFAULTS"
 """Environment variable that names one more such file, which applies wherever the policies are."""
 
 _READER = "anon_pipeline.limits.floor:refuse_weaker"  # the table of limits is above this room
+_DP_READER = "anon_pipeline.limits.floor:refuse_weaker_dp"
 _ROOT = ".git"
 
 
@@ -33,6 +35,19 @@ def refuse_below_defaults(policy: Policy, *places: Path) -> None:
     files = defaults_for(*places)
     if files:  # else the table of limits need not be loaded
         import_entry(_READER)(policy, files)
+
+
+def refuse_dp_below_defaults(policy: EpsilonDpPolicy, *places: Path) -> None:
+    """Refuse the policy of an ε-DP release that a `policy.defaults.yaml` does not accept.
+
+    Args:
+        places: see `refuse_below_defaults`.
+    Raises:
+        PolicyError: naming the files.
+    """
+    files = defaults_for(*places)
+    if files:
+        import_entry(_DP_READER)(policy, files)
 
 
 def defaults_for(*places: Path) -> list[Path]:

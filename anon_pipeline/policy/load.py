@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from anon_pipeline.base.errors import PolicyError, error_words
 from anon_pipeline.base.places import LOCAL, is_local
@@ -29,6 +29,12 @@ _MERGE = "tag:yaml.org,2002:merge"
 _TIMESTAMP = "tag:yaml.org,2002:timestamp"
 _KEYS = ("type", "attributes", "requirements", "post_processing", "template_vars_module")
 """What may stand in a `defs.yaml`; all but the first two is Dagster's."""
+OTHER_TYPES = ("anon_pipeline.EpsilonDpRelease",)
+"""What stands at ``type:`` of policies of other kinds of releases."""
+_OTHER_KIND = (
+    " for this command. An ε-DP release is made by run, and checked by check-policy and verify "
+    "(docs/epsilon-dp.md)."
+)
 SUFFIXES = (".yaml", ".yml")
 """How the names of policy files end."""
 _ATTRIBUTES = re.compile(rb"""(?:^|[{,])\s*["']?attributes["']?\s*:""", re.MULTILINE)
@@ -187,6 +193,24 @@ def _not_yaml(error: Exception, rule: str) -> PolicyError:
 
 def parse_policy(text: str, *, retired: bool = False) -> Policy:
     """Read a policy from YAML text; see `load_policy`."""
+    attributes, problems = _attributes_in(text, TYPE, Policy)
+    return policy_from(attributes, problems, retired=retired)
+
+
+def parsed_file(path: Path, kind: str, model: type[BaseModel]) -> tuple[Any, list[str]]:
+    """Return what a policy file of a kind has below ``attributes:``, rendered, and what is wrong around it.
+
+    Args:
+        kind: what must stand at ``type:``.
+        model: of the attributes.
+    Raises:
+        PolicyError: unreadable, not YAML, or without ``type`` and ``attributes``.
+    """
+    return _attributes_in(_text(path), kind, model)
+
+
+def _attributes_in(text: str, kind: str, model: type[BaseModel]) -> tuple[Any, list[str]]:
+    """Return the attributes in a policy's text, and what is wrong around them; see `parsed_file`."""
     if len(text) > POLICY_BYTES:
         raise PolicyError(f"the policy must have at most {POLICY_BYTES:,} bytes, got more")
     try:
@@ -195,17 +219,18 @@ def parse_policy(text: str, *, retired: bool = False) -> Policy:
         raise _not_yaml(error, "must be one well-formed YAML document") from None
     if not isinstance(document, dict) or not {"type", "attributes"} & set(document):
         # perhaps a file of data, given by mistake: none of its keys is quoted
-        raise PolicyError(f"the policy must be a mapping with type: {TYPE} and attributes")
+        raise PolicyError(f"the policy must be a mapping with type: {kind} and attributes")
     problems = []
-    if document.get("type") != TYPE:
-        problems.append(f"type: must be {TYPE}")
+    if document.get("type") in OTHER_TYPES and kind not in OTHER_TYPES:
+        raise PolicyError(f"type: must be {kind}{_OTHER_KIND}")
+    if document.get("type") != kind:
+        problems.append(f"type: must be {kind}")
     extra = sorted(str(key) for key in document if key not in _KEYS)
     if extra:
-        hint = ". Indent what belongs below attributes." if {*extra} & {*Policy.model_fields} else ""
+        hint = ". Indent what belongs below attributes." if {*extra} & {*model.model_fields} else ""
         problems.append(f"only the keys type and attributes are known, got {', '.join(extra)}{hint}")
     problems += [f"requirements.env: {name} must be set" for name in _unset(document)]
-    attributes = render_attributes(document.get("attributes"), by_environment())
-    return policy_from(attributes, problems, retired=retired)
+    return render_attributes(document.get("attributes"), by_environment()), problems
 
 
 def _unset(document: Mapping[str, Any]) -> list[str]:

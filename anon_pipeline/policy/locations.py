@@ -7,10 +7,12 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
+
+from pydantic import BaseModel
 
 from anon_pipeline.base.errors import InputError, PublishError
 from anon_pipeline.base.places import LOCAL, has_credentials, has_secret_option, is_local, is_url
-from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.partition_names import plain_partition
 from anon_pipeline.policy.walks import named_paths
 
@@ -21,6 +23,23 @@ OFF = "off"
 
 PRIVATE = "private"
 """Folder of a project for files with values of the data, which is not under git: a policy names them."""
+
+
+class _Destination(Protocol):
+    @property
+    def to(self) -> str | None: ...
+
+
+class Placed(Protocol):
+    """The policy of a release of any kind, as far as it decides where the release goes."""
+
+    @property
+    def name(self) -> str:
+        """Name of the release."""
+
+    @property
+    def publish(self) -> _Destination:
+        """Section with the folder of the release."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +117,7 @@ class Locations:
         """Where private artifacts are: a local folder or a URL."""
         return self.remote_vault or str(self.vault)
 
-    def confine(self, policy: Policy, partition: str | None = None) -> None:
+    def confine(self, policy: BaseModel, partition: str | None = None) -> None:
         """Refuse a policy whose files lie outside of the folders, symbolic links followed.
 
         Args:
@@ -120,7 +139,7 @@ class Locations:
         if problems:
             raise InputError(problems)
 
-    def release(self, policy: Policy, partition: str | None = None) -> Path:
+    def release(self, policy: Placed, partition: str | None = None) -> Path:
         """Return the folder of a release: ``publish.to`` (default ``releases/<name>``), then its partition.
 
         Raises:

@@ -145,7 +145,7 @@ class Policy(ColumnsByRole, Strict):
     @property
     def digest(self) -> str:
         """SHA-256 of the canonical JSON: comments, order of keys, spelled-out defaults do not matter."""
-        return _digest(self.model_dump(mode="json"))
+        return document_digest(self.model_dump(mode="json"))
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Policy:
         """Return a copy with some fields changed, without the digests that were computed of this policy."""
@@ -170,7 +170,7 @@ class Policy(ColumnsByRole, Strict):
             }
             for kind, limits in self.recoding_limits.items()
         }
-        return _digest(document)
+        return document_digest(document)
 
     @cached_property
     def review_digest(self) -> str:
@@ -268,7 +268,8 @@ class Policy(ColumnsByRole, Strict):
         return self.gate.k if self.gate.k is not None else self.anonymize.k
 
 
-def _digest(document: dict[str, Any]) -> str:
+def document_digest(document: dict[str, Any]) -> str:
+    """Return the SHA-256 of a document's canonical JSON."""
     text = json.dumps(document, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 

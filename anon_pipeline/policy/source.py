@@ -6,7 +6,7 @@ A new kind of place is its entry here and the function that it names.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -253,6 +253,17 @@ if not TYPE_CHECKING:
         + ".",
         first=True,
     )
+
+
+class Sourced(Protocol):
+    """The policy of a release of any kind, as far as it names a source.
+
+    Readers also ask which columns are numbers (``numeric``), and for ``budget`` and ``schedule``.
+    """
+
+    @property
+    def source(self) -> Source:
+        """Section with the place of the data."""
 
 
 def placeless() -> Source:

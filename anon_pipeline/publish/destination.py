@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from anon_pipeline.base.errors import PublishError
-from anon_pipeline.policy.locations import Locations
-from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.locations import Locations, Placed
 
 _LONGEST_NAME, _LONGEST_PATH = 255, 4096
 """Bytes, if a file system does not state its own limit."""
@@ -70,7 +69,7 @@ def _limit(place: Path, name: str, otherwise: int) -> int:
     return found if found > 0 else otherwise
 
 
-def refuse_private_place(policy: Policy, locations: Locations) -> None:
+def refuse_private_place(policy: Placed, locations: Locations) -> None:
     """Refuse a destination that is, holds or lies within what must not be published."""
     wrong = list(_private(locations.release(policy), locations))
     if wrong:

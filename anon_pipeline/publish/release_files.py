@@ -87,6 +87,7 @@ def manifest_of(path: Path) -> dict[str, Any]:
         raise InputError(f"{path}: must be the manifest of a release: {error_words(error)}") from None
     try:
         document = parsed_json(text)
+        dp = isinstance(document, dict) and document.get("kind") == "epsilon_dp"
         version = document["manifest_version"]
         known = (
             type(version) is int
@@ -97,7 +98,9 @@ def manifest_of(path: Path) -> dict[str, Any]:
             and isinstance(document["gate"]["verdicts"], list)
         )
     except (ValueError, LookupError, TypeError, RecursionError):
-        known = False
+        known = dp = False
+    if dp:
+        raise InputError(f"{path.name}: is of an ε-DP release, for which this command is not. Use verify.")
     if not known:
         raise InputError(f"{path.name}: must be a manifest of anon-pipeline, version 1 or 2")
     return dict(document)

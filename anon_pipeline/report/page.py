@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from anon_pipeline.base.drawing import bars
 from anon_pipeline.catalog.losses import LOSSES
@@ -23,12 +22,10 @@ from anon_pipeline.report.columns import Correlation, Distribution, SizeBin
 from anon_pipeline.report.exposure import Plain
 from anon_pipeline.report.findings import Findings
 from anon_pipeline.report.manifest_data import Described
+from anon_pipeline.report.page_template import page_template
 from anon_pipeline.report.rows import noise_rows, policy_text, suppressed_rows, verdict_rows
 
-if TYPE_CHECKING:
-    from jinja2 import Template
-
-
+_PAGE = Path(__file__).parent / "report.html.j2"
 _BEFORE_AND_AFTER = "The upper bar is the input, the lower bar the release."
 _OF_CLASSES = (
     "The size of classes here is the average share of the release that a record cannot be distinguished "
@@ -79,7 +76,7 @@ def page(
         **_origin(policy, described, whole=internal is not None),
     }
     accepted = list(accepted_risks(policy).items())
-    return _template().render(shown, k=policy.gate_k, accepted=accepted).encode()
+    return page_template(_PAGE).render(shown, k=policy.gate_k, accepted=accepted).encode()
 
 
 def _decision(policy: Policy, described: Described, found: Findings, *, whole: bool) -> dict[str, Any]:
@@ -166,20 +163,6 @@ def _loss_in_words(name: str) -> str:
 
 def _warnings(described: Described) -> list[str]:
     return [verdict.limit for verdict in described.gate.with_status(Status.WARNED)]
-
-
-@cache
-def _template() -> Template:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - only who publishes
-
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("report.html.j2")
 
 
 def _summary(described: Described, policy: Policy, sizes: Sequence[SizeBin]) -> Iterator[tuple[str, str]]:

@@ -15,12 +15,12 @@ from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.base.size_bounds import limit_error
 from anon_pipeline.catalog.entry_code import import_entry, is_plugin
 from anon_pipeline.policy.files import Limits
-from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.source import Sourced
 
 __all__ = ["read_source"]
 
 
-def read_source(policy: Policy, *, folder: Path = Path(), partition: str | None = None) -> Table:
+def read_source(policy: Sourced, *, folder: Path = Path(), partition: str | None = None) -> Table:
     """Read the source that a policy names.
 
     Args:

@@ -23,7 +23,7 @@ from anon_pipeline.base.size_bounds import limit_error
 from anon_pipeline.policy.files import Limits
 from anon_pipeline.policy.locations import plain_partition
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.policy.source import SparkSource
+from anon_pipeline.policy.source import Sourced, SparkSource
 from anon_pipeline.sources.library_errors import withhold_errors
 from anon_pipeline.sources.paths import filled_in
 from anon_pipeline.sources.spark_sessions import spark_session
@@ -45,7 +45,7 @@ def spark_frame(policy: Policy, folder: Path, partition: str | None) -> Table:
     return read_spark(policy, partition)
 
 
-def read_spark(policy: Policy, partition: str | None, *, session: Any = None) -> Table:
+def read_spark(policy: Sourced, partition: str | None, *, session: Any = None) -> Table:
     """Read the table or query that ``source.spark`` names; see `read_source`.
 
     The cluster is asked twice: for the number of records and the bytes of the texts, which are compared with

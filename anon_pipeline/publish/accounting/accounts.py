@@ -37,7 +37,10 @@ def describe_cost(
         also = "" if delta is None else f", and δ = {delta:g} comes with it (each release adds its own)"
         parts.append(f"ε = {asked.epsilon} is booked{also}")
     if asked.budget is not None:
-        spent, limit = _sum_spent(booked.ledger, asked, asked.budget), exact_fraction(asked.budget.epsilon)
+        spent, limit = (
+            spent_of_budget(booked.ledger, asked, asked.budget),
+            exact_fraction(asked.budget.epsilon),
+        )
         left = exact_text(max(limit - spent, Fraction(0)))
         parts.append(f"{exact_text(spent)} of the budget of {exact_text(limit)} spent, {left} remaining")
     elif fresh and (total := _sum_of_people(booked.ledger, asked)) > Fraction(asked.epsilon):
@@ -63,7 +66,7 @@ def remaining_epsilon(policy: Policy, locations: Locations, *, partition: str | 
     if policy.budget is None or locations.ledger == OFF:
         return None
     try:
-        spent = _sum_spent(
+        spent = spent_of_budget(
             ledger_at(locations.ledger, make=False), requested_by(policy, partition), policy.budget
         )
     except InputError:
@@ -73,10 +76,10 @@ def remaining_epsilon(policy: Policy, locations: Locations, *, partition: str | 
 
 def _sum_of_people(ledger: Ledger, asked: Asked) -> Fraction:
     """Return the ε that was ever spent for these people."""
-    return _sum_spent(ledger, asked, all_of_the_people(asked))
+    return spent_of_budget(ledger, asked, all_of_the_people(asked))
 
 
-def _sum_spent(ledger: Ledger, asked: Asked, budget: Budget) -> Fraction:
+def spent_of_budget(ledger: Ledger, asked: Asked, budget: Budget) -> Fraction:
     """Return the ε that a budget counts as spent."""
     with ledger.page() as page:
         entries = list(page.others(""))

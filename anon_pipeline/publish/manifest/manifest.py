@@ -87,9 +87,14 @@ def manifest(
         "allowed": policy.allowed,
         "acknowledged": policy.answered_for,
         "facts": facts_seen_by(facts, Audience.PUBLIC),
-        "packages": {"python": platform.python_version(), **_versions()},
+        "packages": recorded_packages(),
         **({"plugins": plugins} if plugins else {}),
     }
+
+
+def recorded_packages() -> dict[str, str]:
+    """Return the versions of Python and of the packages that a release is made with."""
+    return {"python": platform.python_version(), **_versions()}
 
 
 def _versions() -> Mapping[str, str]:

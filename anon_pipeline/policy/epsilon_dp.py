@@ -1,0 +1,270 @@
+"""The policy of an ε-DP release: what is published is differentially private from end to end.
+
+Neighbouring tables have the same number of records, which is public, and differ in one of them. All that this
+file says is public or decides nothing of what is published; no key of it takes anything from the data.
+
+Decision: docs/adr/0090-releases-with-differential-privacy.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from anon_pipeline.catalog.releases import DEFAULT_RELEASE_FORMAT, RELEASE_FORMATS
+from anon_pipeline.policy.dp_columns import DpColumn
+from anon_pipeline.policy.fields import LocalPath, Plain, Positive, Real, Strict, Whole
+from anon_pipeline.policy.frozen_mapping import Keyed
+from anon_pipeline.policy.kind_names import ReleaseFormat
+from anon_pipeline.policy.marks import AFTER, LATER, PRIVATE, SHOWN, TEXT, Below
+from anon_pipeline.policy.model import document_digest
+from anon_pipeline.policy.protection import NEUTRAL
+from anon_pipeline.policy.responsible import Responsible
+from anon_pipeline.policy.sections import Budget, Schedule, Sign
+from anon_pipeline.policy.size import refuse_large_values
+from anon_pipeline.policy.source import Source
+
+DP_TYPE = "anon_pipeline.EpsilonDpRelease"
+METHODS = ("histograms", "group_means", "column_means")
+"""Keys of the methods, of which a policy names one."""
+MOST_CELLS = 10_000_000
+"""Cells of all histograms together, which are all in memory."""
+
+_FROM_DATA = "is computed from the data without noise"
+_BREAKS: Mapping[str, str] = {
+    "anonymize": f"the level of a generalization {_FROM_DATA}",
+    "suppress": f"which records are suppressed {_FROM_DATA}",
+    "perturb": "its ε is that of members of one class; here epsilon is that of the whole release",
+    "clean": "what it refuses is decided by the data; here each cell that does not fit counts as otherwise",
+    "sample": "the number of sampled records, which would be published, depends on the data",
+    "person": "each person must have one record, see one_record_per_person",
+    "record_key": "noise that stays over releases would need a budget of its own",
+    "acknowledged": "nothing that it could accept is measured",
+}
+"""Keys of the policy of other releases, and why they do not fit."""
+_OF_COLUMNS: Mapping[str, str] = {
+    "role": "all columns get noise; a column that is not released is not named",
+    "hierarchy": f"the level of a generalization {_FROM_DATA}",
+    "mechanism": "the method of the whole release decides what noise there is",
+    "sensitivity": "the declared bounds or values decide it",
+    "input_bounds": "the key is bounds",
+    "output_bounds": "the key is bounds",
+}
+"""Keys of columns of other releases, and why they do not fit."""
+
+
+class Histograms(Strict):
+    """Noisy counts of declared values; records are made up that have these counts."""
+
+    tables: Annotated[tuple[Annotated[tuple[Plain, ...], Field(min_length=1)], ...] | None, SHOWN, TEXT] = (
+        Field(
+            None,
+            description="Columns that are counted together, a list for each table; later tables add columns "
+            "to the records, given the columns that they share with earlier ones. Default: one table of all.",
+        )
+    )
+
+
+class GroupMeans(Strict):
+    """Noisy means of groups of k records, which are formed in an order that the data does not decide."""
+
+    k: Annotated[Whole, SHOWN] = Field(ge=2, description="Records of each group; the last one may have more.")
+    orders: Annotated[Literal["one", "corners"], SHOWN] = Field(
+        "one",
+        description="From where groups are formed: one corner of the declared domain, or several corners in "
+        "turns.",
+    )
+
+
+class ColumnMeans(Strict):
+    """Noisy means of groups of k neighbours in each column by itself; columns are shuffled apart."""
+
+    k: Annotated[Whole, SHOWN] = Field(ge=2, description="Values of each group; the last one may have more.")
+
+
+class DpGate(Strict):
+    """Limits that are judged by the policy and the noisy result alone."""
+
+    expected_error: Annotated[Real, SHOWN] = Field(
+        0.25,
+        gt=0,
+        le=1,
+        description="Largest error that the noise is expected to cause, of the worst column or table: as a "
+        "share of a column's range, or of the records that are counted wrongly.",
+    )
+
+
+class DpPublish(Strict):
+    """Where the release goes."""
+
+    to: Annotated[LocalPath | None, Below("releases"), AFTER] = Field(
+        None, description="Folder, relative to the folder of releases. Default: releases/<name>."
+    )
+    format: Annotated[ReleaseFormat, SHOWN, AFTER] = Field(
+        DEFAULT_RELEASE_FORMAT, description="Format of the data file."
+    )
+    wait: Annotated[Real, AFTER, NEUTRAL] = Field(
+        60, ge=0, le=86_400, description="Seconds to wait for another run that publishes to the folder."
+    )
+    sign: Sign | None = Field(
+        None, description="Key that signs the manifest. Not set: the manifest is not signed."
+    )
+
+
+class EpsilonDpPolicy(Strict):
+    """One ε-DP release, as its policy describes it."""
+
+    name: Annotated[str, SHOWN] = Field(
+        description="Letters, digits and underscores; names assets, jobs and folders."
+    )
+    source: Annotated[Source, PRIVATE]
+    one_record_per_person: Annotated[Literal[True], SHOWN] = Field(
+        description="true: somebody has made sure that no person has several records. The guarantee is one "
+        "for records, and this cannot be checked without looking at the data."
+    )
+    epsilon: Annotated[Positive, SHOWN] = Field(
+        le=20, description="ε of the whole release. Up to 1 is strong; with more than 5 little is promised."
+    )
+    records: Annotated[Whole | None, SHOWN] = Field(
+        None,
+        ge=1,
+        description="How many records the source must have. The number is public in any case. Default: as "
+        "many as there are.",
+    )
+    columns: Annotated[Keyed[DpColumn], SHOWN] = Field(
+        min_length=1, description="The columns that are released; others of the source are not read."
+    )
+    histograms: Annotated[Histograms | None, SHOWN] = None
+    group_means: Annotated[GroupMeans | None, SHOWN] = None
+    column_means: Annotated[ColumnMeans | None, SHOWN] = None
+    gate: Annotated[DpGate, SHOWN] = DpGate()
+    publish: DpPublish = DpPublish()
+    schedule: Schedule | None = None
+    dataset: Annotated[str | None, TEXT, AFTER] = Field(
+        None,
+        pattern=r"^[A-Za-z][A-Za-z0-9_-]*$",
+        description="The population that the data is about, which ε-DP releases share. Default: the name.",
+    )
+    budget: Budget | None = None
+    responsible: Annotated[Responsible | None, LATER] = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _weighed(cls, attributes: Any) -> Any:
+        """Refuse what is too large before anything is made of it, whoever read the file."""
+        refuse_large_values(attributes)
+        return attributes
+
+    @field_validator("name")
+    @classmethod
+    def _plain(cls, value: str) -> str:
+        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", value):
+            raise ValueError(f"name must be letters, digits and underscores, a letter first, got {value!r}")
+        return value
+
+    @model_validator(mode="after")
+    def _together(self) -> EpsilonDpPolicy:
+        problems = [*self._broken_method(), *self._broken_sections()]
+        if problems:
+            raise ValueError("\n".join(problems))
+        return self
+
+    def _broken_method(self) -> list[str]:
+        """Say what is wrong with the method and the columns that it takes."""
+        given = [name for name in METHODS if getattr(self, name) is not None]
+        if len(given) != 1:
+            return [f"exactly one of {', '.join(METHODS)} must be given"]
+        if self.histograms is None:
+            binned = [name for name, column in self.columns.items() if column.bins is not None]
+            return [f"columns.{name}.bins: must be left out without histograms" for name in binned]
+        named = [name for table in self.tables for name in table]
+        wrong = sorted({*named} ^ {*self.columns})
+        if wrong or any(len({*table}) != len(table) for table in self.tables):
+            return [
+                "histograms.tables: must have each column of columns in at least one table, and once in it"
+                + (f", got otherwise: {', '.join(wrong)}" if wrong else "")
+            ]
+        cells = sum(self.cells(table) for table in self.tables)
+        if cells > MOST_CELLS:
+            return [
+                f"histograms: must count at most {MOST_CELLS:,} cells, got {cells:,}. Use bins, fewer values "
+                "or smaller tables."
+            ]
+        return []
+
+    def _broken_sections(self) -> list[str]:
+        """Say what is wrong between other sections."""
+        problems = []
+        if self.budget is not None and self.budget.per != "dataset":
+            problems.append("budget.per: must be dataset: an ε-DP release is made of one piece")
+        if self.schedule is not None and self.schedule.partitions is not None:
+            problems.append("schedule.partitions: must be left out: an ε-DP release is made of one piece")
+        if self.source.named_partitions():
+            problems.append("source: must not hold {partition}: an ε-DP release is made of one piece")
+        if RELEASE_FORMATS[self.publish.format].runs_formulas:
+            problems += [
+                f"columns.{name}.values: must not begin with = + - @ or a tab in a format for spreadsheets"
+                for name, column in self.columns.items()
+                if any(value[:1] in "=+-@\t" for value in column.values or ())
+            ]
+        return problems
+
+    @property
+    def method(self) -> str:
+        """The key of its method."""
+        return next(name for name in METHODS if getattr(self, name) is not None)
+
+    @property
+    def tables(self) -> tuple[tuple[str, ...], ...]:
+        """The columns of each histogram; one table of all columns unless the policy says otherwise."""
+        listed = None if self.histograms is None else self.histograms.tables
+        return (tuple(self.columns),) if listed is None else listed
+
+    def cells(self, table: tuple[str, ...]) -> int:
+        """Return how many cells a histogram of these columns has."""
+        cells = 1
+        for name in table:
+            cells *= self.columns[name].counted
+        return cells
+
+    @property
+    def numeric(self) -> tuple[str, ...]:
+        """Columns with numbers, in their order."""
+        return tuple(name for name, column in self.columns.items() if column.bounds is not None)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the canonical JSON: comments, order of keys, spelled-out defaults do not matter."""
+        return document_digest(self.model_dump(mode="json"))
+
+
+def without_breaking_keys(attributes: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return attributes without keys of other releases that would break the guarantee, and why each would."""
+    left, problems = dict(attributes), list[str]()
+    for key in [key for key in attributes if key in _BREAKS]:
+        problems.append(f"{key}: must be left out of an ε-DP release: {_BREAKS[key]}")
+        del left[key]
+    gate = left.get("gate")
+    if isinstance(gate, Mapping):
+        others = [key for key in gate if str(key) not in DpGate.model_fields]
+        problems += [
+            f"gate.{key}: must be left out of an ε-DP release: what it measures {_FROM_DATA}"
+            for key in others
+        ]
+        left["gate"] = {key: one for key, one in gate.items() if key not in others}
+    columns = left.get("columns")
+    if isinstance(columns, Mapping):
+        left["columns"] = {name: _without_others(name, column, problems) for name, column in columns.items()}
+    return left, problems
+
+
+def _without_others(name: Any, column: Any, problems: list[str]) -> Any:
+    """Return a column without keys of columns of other releases; note why they do not fit."""
+    if not isinstance(column, Mapping):
+        return column
+    for key in [key for key in column if key in _OF_COLUMNS]:
+        problems.append(f"columns.{name}.{key}: must be left out of an ε-DP release: {_OF_COLUMNS[key]}")
+    return {key: one for key, one in column.items() if key not in _OF_COLUMNS}
