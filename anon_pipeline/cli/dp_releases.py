@@ -55,7 +55,9 @@ def run_dp(policy_file: Path, options: Mapping[str, Any]) -> None:
     except GateRefused as refused:
         if options["as_json"]:
             echo_json(_refused_document(policy, str(refused)))
-        raise
+        else:
+            click.echo(f"refused: {refused}", err=True)
+        sys.exit(refused.exit_code)
     if options["as_json"]:
         echo_json(_document(policy, locations, written))
     else:

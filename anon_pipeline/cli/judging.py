@@ -41,6 +41,7 @@ _SCHEMA_EXAMPLE = """
 \b
 Example:
   anon-pipeline schema > policy.schema.json
+  anon-pipeline schema --epsilon-dp > epsilon-dp-policy.schema.json
   anon-pipeline schema diff
 """
 
@@ -154,12 +155,20 @@ def _tables(path: Path, policy: Policy) -> Iterator[tuple[str, Callable[[], Tabl
 
 @click.command(epilog=_SCHEMA_EXAMPLE)
 @click.argument("command", required=False, type=click.Choice(sorted({*DOCUMENTS, *RESULTS})))
+@click.option("--epsilon-dp", is_flag=True, help="Of the policy of an ε-DP release.")
 @always_json_option
-def schema(command: str | None) -> None:
+def schema(command: str | None, epsilon_dp: bool) -> None:
     """Print the JSON Schema of a policy file, for editors.
 
     With COMMAND: of what the command prints with --json.
     """
+    if epsilon_dp:
+        if command is not None:
+            raise click.UsageError("--epsilon-dp must not be given with COMMAND")
+        from anon_pipeline.policy.epsilon_dp import dp_json_schema  # noqa: PLC0415
+
+        echo_json(dp_json_schema())
+        return
     if command is not None:
         echo_json(schema_of(command))
         return

@@ -15,7 +15,7 @@ import pandas as pd
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from anon_pipeline.base.digest import digest_frame
-from anon_pipeline.base.errors import AnonPipelineError, InputError, error_words
+from anon_pipeline.base.errors import InputError, error_words
 from anon_pipeline.base.size_bounds import MANIFEST_BYTES, REPORT_BYTES
 from anon_pipeline.epsilon_dp.dp_gate import judge_release
 from anon_pipeline.epsilon_dp.dp_guarantee import dp_guarantee
@@ -97,7 +97,9 @@ def _policy_beside(
     except InputError as error:
         return _verdict_on("policy", str(error)), None
     if (public.name, digest) != (document["release"], document["policy_digest"]):
-        return _verdict_on("policy", "it must be of the release and the policy that the manifest names"), public
+        return _verdict_on(
+            "policy", "it must be of the release and the policy that the manifest names"
+        ), public
     if policy is None:
         return _verdict_on("policy", None), public
     same = policy.digest == digest and json.loads(dp_policy_bytes(policy)) == json.loads(data)
@@ -139,7 +141,7 @@ def _report_file(
     bare = {key: one for key, one in document.items() if key not in ("report", "policy", "signature")}
     try:
         same = dp_report(policy, bare, frame) == data
-    except (AnonPipelineError, LookupError, TypeError, ValueError):
+    except Exception:  # noqa: BLE001 - a manifest that was written by hand may hold anything
         same = False
     return _verdict_on("report", None) if same else _unmeasured_verdict("report", _WORDS)
 
@@ -163,7 +165,9 @@ def _contents(document: Mapping[str, Any], frame: pd.DataFrame | None) -> Iterat
     same = digest_frame(frame) == document["data_digest"]
     yield _verdict_on("data_digest", None if same else "the content has another digest than the manifest's")
     wanted = {document["records"], document["files"][0]["records"]}
-    yield _verdict_on("records", None if wanted == {len(frame)} else f"must be as in the file, {len(frame):,}")
+    yield _verdict_on(
+        "records", None if wanted == {len(frame)} else f"must be as in the file, {len(frame):,}"
+    )
 
 
 def _statements(
@@ -173,9 +177,15 @@ def _statements(
     if policy is None:
         yield _unmeasured_verdict("statements", "needs the policy")
         return
-    yield _verdict_on("epsilon", None if document.get("epsilon") == policy.epsilon else "must be the policy's")
+    said = document.get("epsilon")
+    equal = not isinstance(said, bool) and said == policy.epsilon
+    yield _verdict_on("epsilon", None if equal else "must be the policy's")
     same = document["guarantee"] == dp_guarantee(policy)
-    yield _verdict_on("guarantee", None) if same else _verdict_on("guarantee", "must be what the policy leads to")
+    yield (
+        _verdict_on("guarantee", None)
+        if same
+        else _verdict_on("guarantee", "must be what the policy leads to")
+    )
     if frame is None:
         return
     report = judge_release(policy, frame, document["records"])
@@ -203,7 +213,9 @@ def _recorded_gate(document: Mapping[str, Any], report: GateReport) -> Verdict:
     except (LookupError, TypeError, ValueError):
         return _verdict_on("recorded gate", wrong)
     same = len(found.verdicts) == len(report.verdicts) and found.passed is document["gate"].get("passed")
-    for one, other in zip(found.verdicts, report.verdicts, strict=False):
+    if not same or not all(one.is_readable for one in found.verdicts):
+        return _verdict_on("recorded gate", wrong)
+    for one, other in zip(found.verdicts, report.verdicts, strict=True):
         told = (one.limit, one.status, one.bound, one.sense, one.reason)
         same &= told == (other.limit, other.status, other.bound, other.sense, other.reason)
         same &= (one.value is None) is (other.value is None)

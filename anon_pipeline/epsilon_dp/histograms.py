@@ -80,9 +80,10 @@ def made_records(
 ) -> Integers:
     """Make records whose counts are near to noisy ones.
 
-    The first table is apportioned: each cell gets the records that its positive count is a share of, rounded
-    so that they add up. Each later table adds its new columns to the records, apportioned in the same way
-    among records with the same values of the columns that it shares with earlier tables.
+    The first table is apportioned: each cell gets the records that its count, fitted to the number of
+    records, is a share of, rounded so that they add up. Each later table adds its new columns to the
+    records, apportioned in the same way among those with the same values of the columns that it shares with
+    earlier tables.
 
     Args:
         noisy: the counts of each table.
@@ -100,7 +101,7 @@ def made_records(
         if fresh:
             order = [table.index(name) for name in (*shared, *fresh)]
             shape = [policy.columns[name].counted for name in shared]
-            weights = np.maximum(counts.transpose(order), 0).reshape(int(np.prod(shape)), -1)
+            weights = fitted_weights(counts, records).transpose(order).reshape(int(np.prod(shape)), -1)
             groups = _cells(binned, [names.index(name) for name in shared], shape)
             drawn = _cells_of_records(weights, groups, random)
             parts = np.unravel_index(drawn, [policy.columns[name].counted for name in fresh])
@@ -108,6 +109,30 @@ def made_records(
                 binned[:, names.index(name)] = part
             known += fresh
     return random.permutation(_within_bins(policy, binned, random), axis=0)
+
+
+def fitted_weights(counts: Integers, records: int) -> Integers:
+    """Return weights of cells in proportion to the nearest counts that are ≥ 0 and add up to the records.
+
+    These are max(c − τ, 0) for one τ ≥ 0: with noise cut off at zero alone, many empty cells would get
+    records. The weights are m times as large, where m is the number of cells above τ, and so whole numbers.
+    Positive counts that add up to less are taken as they are: their shares stay.
+
+    Args:
+        counts: with noise, of any shape.
+        records: ≥ 1.
+    Source:
+        Duchi et al. (2008), Figure 1: projection onto the simplex.
+    """
+    positive: Integers = np.maximum(counts, 0)
+    if int(positive.sum()) <= records:
+        return positive
+    falling = np.sort(counts, axis=None)[::-1]
+    beyond = np.cumsum(falling) - records  # m·τ, if the first m cells are those above τ
+    many = np.arange(1, len(falling) + 1)
+    last = int(np.flatnonzero(falling * many > beyond)[-1])
+    weights: Integers = np.maximum(counts * many[last] - beyond[last], 0)
+    return weights
 
 
 def _cells(binned: Integers, columns: Sequence[int], shape: Sequence[int]) -> Integers:

@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
+from dagster.components.scaffold.scaffold import ScaffoldRequest
 from pydantic import BaseModel, RootModel
 
 from anon_pipeline.base.errors import GateRefused, private_stage
+from anon_pipeline.base.project import project_root
 from anon_pipeline.epsilon_dp.dp_gate import MEANINGS
 from anon_pipeline.epsilon_dp.dp_release import DpDraft, DpPublished, draw_dp_release, publish_dp_release
 from anon_pipeline.epsilon_dp.expected_errors import expected_errors
@@ -28,7 +30,9 @@ from anon_pipeline.policy.defaults_files import refuse_dp_below_defaults
 from anon_pipeline.policy.epsilon_dp import EpsilonDpPolicy
 from anon_pipeline.policy.load_epsilon_dp import dp_policy_from
 from anon_pipeline.policy.rendering import render_attributes
+from anon_pipeline.policy.templates import dp_template
 from anon_pipeline.stages.private import STAGES
+from anon_pipeline.vault.git_ignore import ignore_vault
 
 Outcome = dg.AssetCheckResult | dg.MaterializeResult[Any]
 
@@ -42,6 +46,21 @@ class DpAttributes(RootModel[Any]):
         return EpsilonDpPolicy.model_json_schema(*arguments, **named)
 
 
+class DpScaffolder(dg.Scaffolder[BaseModel]):
+    """Writes a `defs.yaml` that runs, named after its folder, of generated patients."""
+
+    def scaffold(self, request: ScaffoldRequest[BaseModel]) -> None:
+        """Write the file into the target folder, and the vault into the project's ``.gitignore``."""
+        if request.scaffold_format != "yaml":
+            raise ValueError(f"a policy is written as yaml, got {request.scaffold_format}")
+        folder, project = request.target_path, project_root(request.target_path / "defs.yaml")
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "defs.yaml").write_text(dp_template(folder.name), encoding="utf-8")
+        if project != folder.absolute():  # else there is no project to find
+            ignore_vault(project)
+
+
+@dg.scaffold_with(DpScaffolder)
 class EpsilonDpRelease(dg.Component):
     """A release that is differentially private from end to end: noise on all that is taken from the data."""
 

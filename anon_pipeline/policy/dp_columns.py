@@ -41,7 +41,9 @@ class DpColumn(Strict):
     values: Annotated[Names | None, SHOWN] = Field(
         None, description="Of categories: all values that the column can have, also those not in the data."
     )
-    otherwise: Annotated[Plain, BeforeValidator(_as_text_of_value), SHOWN] = Field(
+    otherwise: Annotated[
+        Plain, BeforeValidator(_as_text_of_value, json_schema_input_type=Plain | float), SHOWN
+    ] = Field(
         description="The value that a record counts with if its cell is empty, unreadable or not declared.",
     )
     weight: Annotated[Positive, SHOWN] = Field(

@@ -20,9 +20,10 @@ from anon_pipeline.policy.fields import LocalPath, Plain, Positive, Real, Strict
 from anon_pipeline.policy.frozen_mapping import Keyed
 from anon_pipeline.policy.kind_names import ReleaseFormat
 from anon_pipeline.policy.marks import AFTER, LATER, PRIVATE, SHOWN, TEXT, Below
-from anon_pipeline.policy.model import document_digest
+from anon_pipeline.policy.model import document_digest, file_schema
 from anon_pipeline.policy.protection import NEUTRAL
 from anon_pipeline.policy.responsible import Responsible
+from anon_pipeline.policy.schema_choices import discriminate
 from anon_pipeline.policy.sections import Budget, Schedule, Sign
 from anon_pipeline.policy.size import refuse_large_values
 from anon_pipeline.policy.source import Source
@@ -151,6 +152,11 @@ class EpsilonDpPolicy(Strict):
     budget: Budget | None = None
     responsible: Annotated[Responsible | None, LATER] = None
 
+    @classmethod
+    def model_json_schema(cls, *arguments: Any, **named: Any) -> dict[str, Any]:
+        """Return the JSON Schema, with each choice made by the key that decides it; see `discriminate`."""
+        return discriminate(super().model_json_schema(*arguments, **named))
+
     @model_validator(mode="before")
     @classmethod
     def _weighed(cls, attributes: Any) -> Any:
@@ -268,3 +274,8 @@ def _without_others(name: Any, column: Any, problems: list[str]) -> Any:
     for key in [key for key in column if key in _OF_COLUMNS]:
         problems.append(f"columns.{name}.{key}: must be left out of an ε-DP release: {_OF_COLUMNS[key]}")
     return {key: one for key, one in column.items() if key not in _OF_COLUMNS}
+
+
+def dp_json_schema() -> dict[str, Any]:
+    """Return the JSON Schema of the policy file of an ε-DP release, for editors."""
+    return file_schema("anon-pipeline policy of an ε-DP release", DP_TYPE, EpsilonDpPolicy)

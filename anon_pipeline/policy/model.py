@@ -276,14 +276,23 @@ def document_digest(document: dict[str, Any]) -> str:
 
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of a policy file, for editors and for `anon-pipeline schema`."""
-    attributes = Policy.model_json_schema()
+    return file_schema("anon-pipeline policy", TYPE, Policy)
+
+
+def file_schema(title: str, kind: str, model: type[BaseModel]) -> dict[str, Any]:
+    """Return the JSON Schema of a file with a type, and attributes of a model.
+
+    Args:
+        kind: what stands at ``type:``.
+    """
+    attributes = model.model_json_schema()
     definitions = attributes.pop("$defs", {})
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "anon-pipeline policy",
+        "title": title,
         "type": "object",
         "additionalProperties": False,
         "required": ["type", "attributes"],
-        "properties": {"type": {"const": TYPE}, "attributes": attributes},
+        "properties": {"type": {"const": kind}, "attributes": attributes},
         "$defs": definitions,
     }

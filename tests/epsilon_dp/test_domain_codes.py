@@ -30,7 +30,16 @@ def codes_of(column: DpColumn, cells: Any) -> list[int]:
 
 
 def test_numbers_are_rounded_and_moved_to_the_nearest_bound() -> None:
-    assert codes_of(AGE, ["18", " 19 ", "19.5", "90", "91", "1e9", "-5", "+20"]) == [0, 1, 2, 72, 72, 72, 0, 2]
+    assert codes_of(AGE, ["18", " 19 ", "19.5", "90", "91", "1e9", "-5", "+20"]) == [
+        0,
+        1,
+        2,
+        72,
+        72,
+        72,
+        0,
+        2,
+    ]
     assert codes_of(AGE, ["1" * 500, "1e9999", "-1e999", ".5e2", "30."]) == [72, 72, 0, 32, 12]
     assert codes_of(WEIGHT, [-1.0, -0.05, 0.3, 1.0, 7.0, -np.inf, np.inf]) == [0, 10, 13, 20, 20, 0, 20]
 

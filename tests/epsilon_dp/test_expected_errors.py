@@ -64,7 +64,9 @@ def test_categories_of_groups_are_bounded_from_above() -> None:
     assert lost <= expected_errors(policy, 1_000)["city"]
 
 
-@pytest.mark.parametrize("changes", [{"histograms": {}}, {"group_means": {"k": 2}}, {"column_means": {"k": 2}}])
+@pytest.mark.parametrize(
+    "changes", [{"histograms": {}}, {"group_means": {"k": 2}}, {"column_means": {"k": 2}}]
+)
 def test_no_error_exceeds_everything(changes: dict[str, Any]) -> None:
     policy = dp_policy(epsilon=1e-6, **changes)
     assert set(expected_errors(policy, 3).values()) == {1.0}

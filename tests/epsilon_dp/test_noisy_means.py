@@ -51,7 +51,9 @@ def test_sorted_columns_pass_values_on_in_one_direction() -> None:
     most = 0
     for n, k in ((5, 2), (6, 2), (7, 3)):
         groups, many = np.repeat(np.arange(n // k), group_sizes(n, k)), n // k
-        tables = [np.array(values) for values in product(range(3), repeat=n) if list(values) == sorted(values)]
+        tables = [
+            np.array(values) for values in product(range(3), repeat=n) if list(values) == sorted(values)
+        ]
         sums = {tuple(table): group_sums(table, groups, many) for table in tables}
         for table in tables:
             for place, value in product(range(n), range(3)):
@@ -67,7 +69,13 @@ def error_of(changes: dict[str, Any], codes: Integers, times: int = 4) -> float:
     """Return the sum of squared errors by column of the sorted columns, as individual ranking has it."""
     policy, entropy = dp_policy(columns=NUMBERS, **changes), seeded_entropy(0)
     found = [
-        ((np.sort(noisy_table(policy, codes, fresh_key(entropy)).to_numpy(), axis=0) - np.sort(codes, axis=0)) ** 2).sum()
+        (
+            (
+                np.sort(noisy_table(policy, codes, fresh_key(entropy)).to_numpy(), axis=0)
+                - np.sort(codes, axis=0)
+            )
+            ** 2
+        ).sum()
         for _ in range(times)
     ]
     return float(np.mean(found))

@@ -58,7 +58,9 @@ def by_definition(policy: EpsilonDpPolicy, codes: Integers, k: int, corners: boo
 
 
 @given(
-    records=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 100), st.integers(0, 2)), min_size=1, max_size=30),
+    records=st.lists(
+        st.tuples(st.integers(0, 4), st.integers(0, 100), st.integers(0, 2)), min_size=1, max_size=30
+    ),
     k=st.integers(2, 6),
     corners=st.booleans(),
 )

@@ -21,6 +21,7 @@ from anon_pipeline.orchestration.component import build_release
 from anon_pipeline.orchestration.resources import FOLDERS, VAULT, Folders, default_resources, with_resources
 from anon_pipeline.orchestration.vault import VaultIOManager
 from anon_pipeline.policy import Policy, parse_policy
+from anon_pipeline.policy.load_epsilon_dp import load_dp_policy
 from anon_pipeline.policy.templates import template
 from tests.warm_process import warm_process
 
@@ -99,6 +100,20 @@ def test_dg_finds_scaffolds_and_checks_it_in_a_foreign_project(foreign: Path, dg
         done = dg_command(foreign, "check", check)
         assert done.returncode == 0, done.stdout + done.stderr
     assert "visitors/published" in dg_command(foreign, "list", "defs").stdout
+
+
+def test_dg_scaffolds_and_checks_an_epsilon_dp_release(foreign: Path, dg_command: Command) -> None:
+    made = dg_command(foreign, "scaffold", "defs", "anon_pipeline.EpsilonDpRelease", "visitors")
+    assert made.returncode == 0, made.stderr
+    path = foreign / "shop" / "defs" / "visitors" / "defs.yaml"
+    assert load_dp_policy(path).name == "visitors"
+    for check in ("yaml", "defs"):
+        done = dg_command(foreign, "check", check)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert "visitors/published" in dg_command(foreign, "list", "defs").stdout
+    path.write_text(path.read_text().replace("otherwise: unknown", "otherwise: nobody", 1))
+    done = dg_command(foreign, "check", "defs")
+    assert done.returncode != 0 and "otherwise must be one of values" in done.stdout + done.stderr
 
 
 def test_dg_check_yaml_finds_a_mistake_with_its_place(foreign: Path, dg_command: Command) -> None:

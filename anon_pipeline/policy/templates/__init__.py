@@ -1,6 +1,6 @@
-"""The policy that the package brings along: the release `patients`, which runs anywhere as it is.
+"""The policies that the package brings along, of generated patients, which run anywhere as they are.
 
-Belongs here: the template and filling in its name. Does not belong here: any other policy.
+Belongs here: the templates and filling in their names. Does not belong here: any other policy.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from importlib import resources
 
-__all__ = ["template"]
+__all__ = ["dp_template", "template"]
 
 
 def template(name: str) -> str:
@@ -17,6 +17,15 @@ def template(name: str) -> str:
     Args:
         name: of the release; characters that a release's name may not have become underscores.
     """
-    text = (resources.files(__name__) / "patients.yaml").read_text(encoding="utf-8")
+    return _fill_in("patients", name)
+
+
+def dp_template(name: str) -> str:
+    """Return the policy file of the ε-DP release `patients_dp` under another name; see `template`."""
+    return _fill_in("patients_dp", name)
+
+
+def _fill_in(policy: str, name: str) -> str:
+    text = (resources.files(__name__) / f"{policy}.yaml").read_text(encoding="utf-8")
     plain = re.sub(r"\W", "_", name, flags=re.ASCII).lstrip("_0123456789") or "release"
-    return text.replace("name: patients", f"name: {plain}")
+    return text.replace(f"name: {policy}", f"name: {plain}")
