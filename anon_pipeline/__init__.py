@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from anon_pipeline.gate import Verdict as Verdict
     from anon_pipeline.gate import evaluate as evaluate
     from anon_pipeline.orchestration.component import AnonymizedRelease as AnonymizedRelease
-    from anon_pipeline.orchestration.epsilon_dp_component import EpsilonDpRelease as EpsilonDpRelease
+    from anon_pipeline.orchestration.declared_component import EpsilonDpRelease as EpsilonDpRelease
+    from anon_pipeline.orchestration.declared_component import SyntheticRelease as SyntheticRelease
     from anon_pipeline.policy import Policy as Policy
     from anon_pipeline.policy import load_policy as load_policy
     from anon_pipeline.policy import parse_policy as parse_policy
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "AnonPipelineError": "base.errors",
     "AnonymizedRelease": "orchestration.component",
-    "EpsilonDpRelease": "orchestration.epsilon_dp_component",
+    "EpsilonDpRelease": "orchestration.declared_component",
     "GateRefused": "base.errors",
     "GateReport": "gate",
     "Grid": "tuning.grid",
@@ -47,6 +48,7 @@ _HOMES = {
     "PolicyError": "base.errors",
     "PublishError": "base.errors",
     "Release": "publish.release_in_memory",
+    "SyntheticRelease": "orchestration.declared_component",
     "Verdict": "gate",
     "anonymize": "publish.whole_chain",
     "evaluate": "gate",

@@ -14,13 +14,12 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from anon_pipeline.epsilon_dp.domain_codes import domain_codes
+from anon_pipeline.declared.domain_codes import domain_codes
 from anon_pipeline.epsilon_dp.expected_errors import expected_errors
 from anon_pipeline.epsilon_dp.methods import noisy_table
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.perturb.keys import fresh_key
 from anon_pipeline.policy.epsilon_dp import EpsilonDpPolicy
-from anon_pipeline.policy.load_epsilon_dp import dp_policy_from
 from benchmarks.adult import adult_census, adult_folder
 from benchmarks.speed import machine
 
@@ -50,7 +49,7 @@ _REPEATS: Final = 5
 
 def policy_of(keys: dict[str, Any], epsilon: float) -> EpsilonDpPolicy:
     """Return the policy of one case."""
-    return dp_policy_from(
+    return EpsilonDpPolicy.model_validate(
         {
             "name": "adult",
             "source": {"path": "adult.csv"},

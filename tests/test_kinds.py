@@ -99,6 +99,7 @@ EXCEPTED: dict[str, dict[str, str]] = {
         "orchestration/release_elsewhere.py": "url_env",
         "policy/public.py": "population",
         "policy/epsilon_dp.py": "suppress",
+        "policy/synthetic.py": "suppress",
         "policy/rules.py": "suppress",
         "draft/profile/source_file.py": "k",
         "publish/manifest/extensions.py": "attacks.population",

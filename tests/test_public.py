@@ -23,6 +23,7 @@ PUBLIC = [
     "PolicyError",
     "PublishError",
     "Release",
+    "SyntheticRelease",
     "Verdict",
     "anonymize",
     "evaluate",

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import click
 
-from anon_pipeline.cli.dp_releases import check_dp_policy
+from anon_pipeline.cli.declared_releases import check_declared_policy
 from anon_pipeline.cli.options import PATH, json_option, locations_of, project_options
 from anon_pipeline.cli.shared import echo_json
 
@@ -103,10 +103,10 @@ def _files(path: Path) -> Iterator[Path]:
 def _is_ours(file: Path) -> bool:
     """Tell whether a file is a policy or a floor, or was meant as one: it names our types."""
     from anon_pipeline.base.size_bounds import POLICY_BYTES, read_small  # noqa: PLC0415
+    from anon_pipeline.catalog.release_kinds import RELEASE_KINDS  # noqa: PLC0415
     from anon_pipeline.limits.floor import TYPE as FLOOR  # noqa: PLC0415
     from anon_pipeline.policy import TYPE  # noqa: PLC0415
     from anon_pipeline.policy.defaults_files import NAME  # noqa: PLC0415
-    from anon_pipeline.policy.load import OTHER_TYPES  # noqa: PLC0415
 
     if file.name == NAME:
         return True
@@ -114,7 +114,8 @@ def _is_ours(file: Path) -> bool:
         data = read_small(file, POLICY_BYTES) or b""
     except OSError:
         return False
-    return any(kind.encode() in data for kind in (TYPE, FLOOR, *OTHER_TYPES))
+    others = [kind.type for kind in RELEASE_KINDS.values()]
+    return any(kind.encode() in data for kind in (TYPE, FLOOR, *others))
 
 
 def _check(file: Path, skip_others: bool, project: Path | None, outside: bool) -> Found:
@@ -124,7 +125,7 @@ def _check(file: Path, skip_others: bool, project: Path | None, outside: bool) -
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
     from anon_pipeline.policy.contradictions import refuse_contradictions  # noqa: PLC0415
     from anon_pipeline.policy.defaults_files import NAME, refuse_below_defaults  # noqa: PLC0415
-    from anon_pipeline.policy.load_epsilon_dp import is_dp_policy  # noqa: PLC0415
+    from anon_pipeline.policy.load_declared import kind_of_policy  # noqa: PLC0415
 
     if skip_others and file.is_file() and not _is_ours(file):
         return Found(file, "skipped")
@@ -132,8 +133,8 @@ def _check(file: Path, skip_others: bool, project: Path | None, outside: bool) -
     try:
         if file.name == NAME:
             read_floor(file)
-        elif is_dp_policy(file):
-            accepted = check_dp_policy(file, locations_of(file, project, outside=outside))
+        elif (kind := kind_of_policy(file)) is not None:
+            accepted = check_declared_policy(file, kind, locations_of(file, project, outside=outside))
         else:
             policy = load_policy(file)
             refuse_contradictions(policy)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from anon_pipeline.catalog.release_kinds import RELEASE_KINDS
 from anon_pipeline.cli.documents import DOCUMENTS, schema_of
 from anon_pipeline.cli.formats import FORMATS, Checked
 from anon_pipeline.cli.options import (
@@ -41,7 +42,7 @@ _SCHEMA_EXAMPLE = """
 \b
 Example:
   anon-pipeline schema > policy.schema.json
-  anon-pipeline schema --epsilon-dp > epsilon-dp-policy.schema.json
+  anon-pipeline schema --kind epsilon-dp > epsilon-dp.schema.json
   anon-pipeline schema diff
 """
 
@@ -155,19 +156,24 @@ def _tables(path: Path, policy: Policy) -> Iterator[tuple[str, Callable[[], Tabl
 
 @click.command(epilog=_SCHEMA_EXAMPLE)
 @click.argument("command", required=False, type=click.Choice(sorted({*DOCUMENTS, *RESULTS})))
-@click.option("--epsilon-dp", is_flag=True, help="Of the policy of an ε-DP release.")
+@click.option(
+    "--kind",
+    type=click.Choice([name.replace("_", "-") for name in RELEASE_KINDS]),
+    help="Of the policy of this kind of release.",
+)
 @always_json_option
-def schema(command: str | None, epsilon_dp: bool) -> None:
+def schema(command: str | None, kind: str | None) -> None:
     """Print the JSON Schema of a policy file, for editors.
 
     With COMMAND: of what the command prints with --json.
     """
-    if epsilon_dp:
+    if kind is not None:
         if command is not None:
-            raise click.UsageError("--epsilon-dp must not be given with COMMAND")
-        from anon_pipeline.policy.epsilon_dp import dp_json_schema  # noqa: PLC0415
+            raise click.UsageError("--kind must not be given with COMMAND")
+        from anon_pipeline.policy.declared_release import declared_json_schema  # noqa: PLC0415
+        from anon_pipeline.policy.load_declared import policy_model  # noqa: PLC0415
 
-        echo_json(dp_json_schema())
+        echo_json(declared_json_schema(policy_model(RELEASE_KINDS[kind.replace("-", "_")])))
         return
     if command is not None:
         echo_json(schema_of(command))

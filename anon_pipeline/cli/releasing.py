@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from anon_pipeline.cli.dagster_reports import refuse_unreportable, reports_of
-from anon_pipeline.cli.dp_releases import run_dp
+from anon_pipeline.cli.declared_releases import run_declared
 from anon_pipeline.cli.options import (
     MISTAKES_TO,
     NEW_FILE,
@@ -97,10 +97,11 @@ def _run(ctx: click.Context, policy_file: Path, options: Mapping[str, Any]) -> N
     """Make the releases that the options ask for."""
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
-    from anon_pipeline.policy.load_epsilon_dp import is_dp_policy  # noqa: PLC0415
+    from anon_pipeline.policy.load_declared import kind_of_policy  # noqa: PLC0415
 
-    if is_dp_policy(policy_file):
-        run_dp(policy_file, options)
+    kind = kind_of_policy(policy_file)
+    if kind is not None:
+        run_declared(policy_file, kind, options)
         return
     policy, span = load_policy(policy_file), options["span"]
     if span is None:

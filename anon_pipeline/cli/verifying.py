@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from anon_pipeline.cli.dp_releases import is_dp_release, verify_dp
+from anon_pipeline.cli.declared_releases import is_declared_release, verify_declared_release
 from anon_pipeline.cli.options import (
     PATH,
     json_option,
@@ -61,8 +61,8 @@ def verify(
     from anon_pipeline.publish.verify.verify import Against, verify_in_detail  # noqa: PLC0415
 
     key = None if public_key is None else read_public_key(public_key)
-    if is_dp_release(release):
-        verify_dp(release, policy_file, key, as_json=as_json)
+    if is_declared_release(release):
+        verify_declared_release(release, policy_file, key, as_json=as_json)
         return
     against = Against(key=key)
     if policy_file is not None:

@@ -13,7 +13,7 @@ from anon_pipeline.epsilon_dp.noisy_means import column_shares
 from anon_pipeline.epsilon_dp.record_groups import group_sizes
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.perturb.discrete_laplace_law import mean_absolute
-from anon_pipeline.policy.dp_columns import DpColumn
+from anon_pipeline.policy.declared_columns import DeclaredColumn
 from anon_pipeline.policy.epsilon_dp import EpsilonDpPolicy
 
 
@@ -47,7 +47,7 @@ def _count_error(cells: int, records: int, epsilon: Fraction) -> float:
     return min(1.0, cells * float(mean_absolute(float(SENSITIVITY / epsilon))) / (2 * records))
 
 
-def _column_error(policy: EpsilonDpPolicy, column: DpColumn, records: int, epsilon: Fraction) -> float:
+def _column_error(policy: EpsilonDpPolicy, column: DeclaredColumn, records: int, epsilon: Fraction) -> float:
     grouped, ranked = policy.group_means, policy.column_means
     if grouped is None:
         if column.values is not None or ranked is None:
@@ -59,6 +59,6 @@ def _column_error(policy: EpsilonDpPolicy, column: DpColumn, records: int, epsil
     return min(1.0, 2 * many / float(epsilon) * (1 + math.log(column.size)) / size)
 
 
-def _mean_error(column: DpColumn, size: int, times: int, epsilon: Fraction) -> float:
+def _mean_error(column: DeclaredColumn, size: int, times: int, epsilon: Fraction) -> float:
     noise = float(mean_absolute(float(times * column.steps / epsilon)))
     return min(1.0, noise / (size * column.steps))

@@ -15,6 +15,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.declared.domain_codes import bin_of, bin_starts
 from anon_pipeline.perturb.discrete_laplace import discrete_laplace
 from anon_pipeline.perturb.keys import NoiseKey, Words
 from anon_pipeline.policy.epsilon_dp import EpsilonDpPolicy
@@ -24,16 +25,6 @@ Reals = NDArray[np.float64]
 
 SENSITIVITY = 2
 """How much the counts of a table change, added up, where one record is replaced."""
-
-
-def bin_of(codes: Integers, size: int, bins: int) -> Integers:
-    """Return the bin of each code: bins of as equal width as can be, in order."""
-    return codes * bins // size
-
-
-def bin_starts(size: int, bins: int) -> Integers:
-    """Return the first code of each bin, and the number of codes: (bins + 1,)."""
-    return -(-np.arange(bins + 1, dtype=np.int64) * size // bins)
 
 
 def exact_counts(policy: EpsilonDpPolicy, codes: Integers) -> list[Integers]:

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from anon_pipeline.epsilon_dp.domain_codes import values_of
+from anon_pipeline.declared.domain_codes import values_of
 from anon_pipeline.epsilon_dp.histograms import made_records, noisy_counts
 from anon_pipeline.epsilon_dp.noisy_means import (
     column_shares,
@@ -91,6 +91,11 @@ _METHODS: Mapping[str, Method] = {
 def method_of(policy: EpsilonDpPolicy) -> Method:
     """Return the method of a policy."""
     return _METHODS[policy.method]
+
+
+def refuse_inexact_noise(policy: EpsilonDpPolicy, records: int) -> None:
+    """Refuse what could not be drawn exactly, see `noisy_means.refuse_unfit_noise`."""
+    method_of(policy).refuses(policy, records, exact_fraction(policy.epsilon))
 
 
 def noisy_table(policy: EpsilonDpPolicy, codes: Integers, key: NoiseKey) -> pd.DataFrame:

@@ -16,10 +16,12 @@ from typing import Any
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from anon_pipeline.base.errors import PolicyError
+from anon_pipeline.catalog.entry_code import import_entry
+from anon_pipeline.catalog.release_kinds import RELEASE_KINDS
 from anon_pipeline.limits.changes import LARGER, weaker_than
 from anon_pipeline.limits.limit import Demand, Limit
 from anon_pipeline.limits.table import LIMITS, demands
-from anon_pipeline.policy.epsilon_dp import EpsilonDpPolicy
+from anon_pipeline.policy.declared_release import DeclaredRelease
 from anon_pipeline.policy.load import read_document
 from anon_pipeline.policy.marks import NEEDS_NOISE, Names, models_in
 from anon_pipeline.policy.mistake_words import mistake_at
@@ -27,7 +29,7 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.protection import protection_of
 
 TYPE = "anon_pipeline.PolicyDefaults"
-_LIMITS, _REQUIRED, _DP = "limits", "required", "epsilon_dp"
+_LIMITS, _REQUIRED = "limits", "required"
 _OF_NOISE = ("perturb", "budget")  # sections that a policy without noise must leave out
 
 
@@ -39,14 +41,14 @@ class Floor:
     fields: key of a policy, in parts, to the weakest value.
     limits: name of a limit, or of one demand of it (``linkage.exact``), to the weakest bound.
     required: keys of a policy that must be set.
-    epsilon_dp: the largest ε of an ε-DP release; None: no such release is accepted.
+    kinds: other kinds of releases that are accepted: by name, the largest ε; of kinds without ε any number.
     """
 
     name: str
     fields: Mapping[tuple[str, ...], Any]
     limits: Mapping[str, float]
     required: tuple[tuple[str, ...], ...]
-    epsilon_dp: float | None = None
+    kinds: Mapping[str, float]
 
 
 def refuse_weaker(policy: Policy, files: Sequence[Path]) -> None:
@@ -62,19 +64,22 @@ def refuse_weaker(policy: Policy, files: Sequence[Path]) -> None:
         raise PolicyError(problems)
 
 
-def refuse_weaker_dp(policy: EpsilonDpPolicy, files: Sequence[Path]) -> None:
-    """Refuse the policy of an ε-DP release that one of the files does not accept.
+def refuse_weaker_declared(policy: DeclaredRelease, files: Sequence[Path]) -> None:
+    """Refuse the policy of a release with declared columns that one of the files does not accept.
 
     Raises:
-        PolicyError: its ε is larger than one of them accepts, or one of them accepts no such release.
+        PolicyError: one of them accepts no such release, or not with this ε.
     """
-    problems = []
+    problems, kind = [], policy.kind
     for file in files:
-        most = read_floor(file).epsilon_dp
-        if most is None:
-            problems.append(f"{file.name}: accepts no ε-DP release. Its key {_DP} would say up to which ε.")
-        elif policy.epsilon > most:
-            problems.append(f"epsilon: must be at most {most:g}, which {file.name} demands")
+        accepted = read_floor(file).kinds.get(kind.name)
+        epsilon = getattr(policy, "epsilon", None)
+        if accepted is None:
+            problems.append(
+                f"{file.name}: does not accept {kind.words}. Who is responsible for it can set {kind.name}."
+            )
+        elif epsilon is not None and epsilon > accepted:
+            problems.append(f"epsilon: must be at most {accepted:g}, which {file.name} demands")
     if problems:
         raise PolicyError(problems)
 
@@ -180,20 +185,32 @@ def _parse(name: str, document: Any) -> tuple[Floor, list[str]]:
         or document.get("type") != TYPE
         or set(document) != {"type", "attributes"}
     ):
-        return Floor(name, {}, {}, ()), [f"{name}: must be a mapping with type: {TYPE} and attributes"]
+        return Floor(name, {}, {}, (), {}), [f"{name}: must be a mapping with type: {TYPE} and attributes"]
     attributes = document["attributes"]
     if not isinstance(attributes, dict):
-        return Floor(name, {}, {}, ()), [f"{name}: attributes must be a mapping"]
+        return Floor(name, {}, {}, (), {}), [f"{name}: attributes must be a mapping"]
     problems: list[str] = []
-    others = {k: v for k, v in attributes.items() if k not in (_LIMITS, _REQUIRED, _DP)}
+    others = {k: v for k, v in attributes.items() if k not in (_LIMITS, _REQUIRED, *RELEASE_KINDS)}
     fields = dict(_fields(others, problems))
     limits = _bounds(attributes.get(_LIMITS, {}), problems)
     required = _paths(attributes.get(_REQUIRED, []), problems)
-    most = attributes.get(_DP)
-    if most is not None and (isinstance(most, bool) or not isinstance(most, (int, float)) or not most > 0):
-        problems.append(f"{_DP}: must be a number above 0")
-        most = None
-    return Floor(name, fields, limits, required, most), [f"{name}: {problem}" for problem in problems]
+    kinds = _accepted_kinds(attributes, problems)
+    return Floor(name, fields, limits, required, kinds), [f"{name}: {problem}" for problem in problems]
+
+
+def _accepted_kinds(attributes: Mapping[Any, Any], problems: list[str]) -> dict[str, float]:
+    """Return the kinds of releases that are accepted: true, or a number as the largest ε."""
+    found = {}
+    for name in RELEASE_KINDS:
+        said = attributes.get(name)
+        by_epsilon = "epsilon" in import_entry(RELEASE_KINDS[name].policy).model_fields
+        number = isinstance(said, (int, float)) and not isinstance(said, bool) and said > 0
+        if said is not None and not (number if by_epsilon else said is True):
+            wanted = "a number above 0, the largest ε" if by_epsilon else "true"
+            problems.append(f"{name}: must be {wanted}")
+        elif said is not None:
+            found[name] = float(said)
+    return found
 
 
 def _fields(sections: Mapping[Any, Any], problems: list[str]) -> Iterator[tuple[tuple[str, ...], Any]]:

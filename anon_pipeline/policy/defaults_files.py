@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from anon_pipeline.catalog.entry_code import import_entry
-from anon_pipeline.policy.epsilon_dp import EpsilonDpPolicy
+from anon_pipeline.policy.declared_release import DeclaredRelease
 from anon_pipeline.policy.model import Policy
 
 NAME = "policy.defaults.yaml"
@@ -20,7 +20,7 @@ ELSEWHERE = "ANON_PIPELINE_POLICY_DEFAULTS"
 """Environment variable that names one more such file, which applies wherever the policies are."""
 
 _READER = "anon_pipeline.limits.floor:refuse_weaker"  # the table of limits is above this room
-_DP_READER = "anon_pipeline.limits.floor:refuse_weaker_dp"
+_DECLARED_READER = "anon_pipeline.limits.floor:refuse_weaker_declared"
 _ROOT = ".git"
 
 
@@ -37,8 +37,8 @@ def refuse_below_defaults(policy: Policy, *places: Path) -> None:
         import_entry(_READER)(policy, files)
 
 
-def refuse_dp_below_defaults(policy: EpsilonDpPolicy, *places: Path) -> None:
-    """Refuse the policy of an ε-DP release that a `policy.defaults.yaml` does not accept.
+def refuse_declared_below_defaults(policy: DeclaredRelease, *places: Path) -> None:
+    """Refuse the policy of a release with declared columns that a `policy.defaults.yaml` does not accept.
 
     Args:
         places: see `refuse_below_defaults`.
@@ -47,7 +47,7 @@ def refuse_dp_below_defaults(policy: EpsilonDpPolicy, *places: Path) -> None:
     """
     files = defaults_for(*places)
     if files:
-        import_entry(_DP_READER)(policy, files)
+        import_entry(_DECLARED_READER)(policy, files)
 
 
 def defaults_for(*places: Path) -> list[Path]:

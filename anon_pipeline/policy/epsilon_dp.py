@@ -8,27 +8,16 @@ Decision: docs/adr/0090-releases-with-differential-privacy.md.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field
 
-from anon_pipeline.catalog.releases import DEFAULT_RELEASE_FORMAT, RELEASE_FORMATS
-from anon_pipeline.policy.dp_columns import DpColumn
-from anon_pipeline.policy.fields import LocalPath, Plain, Positive, Real, Strict, Whole
-from anon_pipeline.policy.frozen_mapping import Keyed
-from anon_pipeline.policy.kind_names import ReleaseFormat
-from anon_pipeline.policy.marks import AFTER, LATER, PRIVATE, SHOWN, TEXT, Below
-from anon_pipeline.policy.model import document_digest, file_schema
-from anon_pipeline.policy.protection import NEUTRAL
-from anon_pipeline.policy.responsible import Responsible
-from anon_pipeline.policy.schema_choices import discriminate
-from anon_pipeline.policy.sections import Budget, Schedule, Sign
-from anon_pipeline.policy.size import refuse_large_values
-from anon_pipeline.policy.source import Source
+from anon_pipeline.catalog.release_kinds import EPSILON_DP, ReleaseKind
+from anon_pipeline.policy.declared_release import DeclaredRelease
+from anon_pipeline.policy.fields import Plain, Positive, Real, Strict, Whole
+from anon_pipeline.policy.marks import SHOWN, TEXT
 
-DP_TYPE = "anon_pipeline.EpsilonDpRelease"
 METHODS = ("histograms", "group_means", "column_means")
 """Keys of the methods, of which a policy names one."""
 MOST_CELLS = 10_000_000
@@ -98,30 +87,11 @@ class DpGate(Strict):
     )
 
 
-class DpPublish(Strict):
-    """Where the release goes."""
-
-    to: Annotated[LocalPath | None, Below("releases"), AFTER] = Field(
-        None, description="Folder, relative to the folder of releases. Default: releases/<name>."
-    )
-    format: Annotated[ReleaseFormat, SHOWN, AFTER] = Field(
-        DEFAULT_RELEASE_FORMAT, description="Format of the data file."
-    )
-    wait: Annotated[Real, AFTER, NEUTRAL] = Field(
-        60, ge=0, le=86_400, description="Seconds to wait for another run that publishes to the folder."
-    )
-    sign: Sign | None = Field(
-        None, description="Key that signs the manifest. Not set: the manifest is not signed."
-    )
-
-
-class EpsilonDpPolicy(Strict):
+class EpsilonDpPolicy(DeclaredRelease):
     """One ε-DP release, as its policy describes it."""
 
-    name: Annotated[str, SHOWN] = Field(
-        description="Letters, digits and underscores; names assets, jobs and folders."
-    )
-    source: Annotated[Source, PRIVATE]
+    kind: ClassVar[ReleaseKind] = EPSILON_DP
+
     one_record_per_person: Annotated[Literal[True], SHOWN] = Field(
         description="true: somebody has made sure that no person has several records. The guarantee is one "
         "for records, and this cannot be checked without looking at the data."
@@ -129,56 +99,12 @@ class EpsilonDpPolicy(Strict):
     epsilon: Annotated[Positive, SHOWN] = Field(
         le=20, description="ε of the whole release. Up to 1 is strong; with more than 5 little is promised."
     )
-    records: Annotated[Whole | None, SHOWN] = Field(
-        None,
-        ge=1,
-        description="How many records the source must have. The number is public in any case. Default: as "
-        "many as there are.",
-    )
-    columns: Annotated[Keyed[DpColumn], SHOWN] = Field(
-        min_length=1, description="The columns that are released; others of the source are not read."
-    )
     histograms: Annotated[Histograms | None, SHOWN] = None
     group_means: Annotated[GroupMeans | None, SHOWN] = None
     column_means: Annotated[ColumnMeans | None, SHOWN] = None
     gate: Annotated[DpGate, SHOWN] = DpGate()
-    publish: DpPublish = DpPublish()
-    schedule: Schedule | None = None
-    dataset: Annotated[str | None, TEXT, AFTER] = Field(
-        None,
-        pattern=r"^[A-Za-z][A-Za-z0-9_-]*$",
-        description="The population that the data is about, which ε-DP releases share. Default: the name.",
-    )
-    budget: Budget | None = None
-    responsible: Annotated[Responsible | None, LATER] = None
 
-    @classmethod
-    def model_json_schema(cls, *arguments: Any, **named: Any) -> dict[str, Any]:
-        """Return the JSON Schema, with each choice made by the key that decides it; see `discriminate`."""
-        return discriminate(super().model_json_schema(*arguments, **named))
-
-    @model_validator(mode="before")
-    @classmethod
-    def _weighed(cls, attributes: Any) -> Any:
-        """Refuse what is too large before anything is made of it, whoever read the file."""
-        refuse_large_values(attributes)
-        return attributes
-
-    @field_validator("name")
-    @classmethod
-    def _plain(cls, value: str) -> str:
-        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", value):
-            raise ValueError(f"name must be letters, digits and underscores, a letter first, got {value!r}")
-        return value
-
-    @model_validator(mode="after")
-    def _together(self) -> EpsilonDpPolicy:
-        problems = [*self._broken_method(), *self._broken_sections()]
-        if problems:
-            raise ValueError("\n".join(problems))
-        return self
-
-    def _broken_method(self) -> list[str]:
+    def broken_method(self) -> list[str]:
         """Say what is wrong with the method and the columns that it takes."""
         given = [name for name in METHODS if getattr(self, name) is not None]
         if len(given) != 1:
@@ -201,23 +127,6 @@ class EpsilonDpPolicy(Strict):
             ]
         return []
 
-    def _broken_sections(self) -> list[str]:
-        """Say what is wrong between other sections."""
-        problems = []
-        if self.budget is not None and self.budget.per != "dataset":
-            problems.append("budget.per: must be dataset: an ε-DP release is made of one piece")
-        if self.schedule is not None and self.schedule.partitions is not None:
-            problems.append("schedule.partitions: must be left out: an ε-DP release is made of one piece")
-        if self.source.named_partitions():
-            problems.append("source: must not hold {partition}: an ε-DP release is made of one piece")
-        if RELEASE_FORMATS[self.publish.format].runs_formulas:
-            problems += [
-                f"columns.{name}.values: must not begin with = + - @ or a tab in a format for spreadsheets"
-                for name, column in self.columns.items()
-                if any(value[:1] in "=+-@\t" for value in column.values or ())
-            ]
-        return problems
-
     @property
     def method(self) -> str:
         """The key of its method."""
@@ -236,35 +145,27 @@ class EpsilonDpPolicy(Strict):
             cells *= self.columns[name].counted
         return cells
 
-    @property
-    def numeric(self) -> tuple[str, ...]:
-        """Columns with numbers, in their order."""
-        return tuple(name for name, column in self.columns.items() if column.bounds is not None)
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of the canonical JSON: comments, order of keys, spelled-out defaults do not matter."""
-        return document_digest(self.model_dump(mode="json"))
-
-
-def without_breaking_keys(attributes: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Return attributes without keys of other releases that would break the guarantee, and why each would."""
-    left, problems = dict(attributes), list[str]()
-    for key in [key for key in attributes if key in _BREAKS]:
-        problems.append(f"{key}: must be left out of an ε-DP release: {_BREAKS[key]}")
-        del left[key]
-    gate = left.get("gate")
-    if isinstance(gate, Mapping):
-        others = [key for key in gate if str(key) not in DpGate.model_fields]
-        problems += [
-            f"gate.{key}: must be left out of an ε-DP release: what it measures {_FROM_DATA}"
-            for key in others
-        ]
-        left["gate"] = {key: one for key, one in gate.items() if key not in others}
-    columns = left.get("columns")
-    if isinstance(columns, Mapping):
-        left["columns"] = {name: _without_others(name, column, problems) for name, column in columns.items()}
-    return left, problems
+    @classmethod
+    def fit_attributes(cls, attributes: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+        """Return attributes without keys that would break the guarantee, and why each would."""
+        left, problems = dict(attributes), list[str]()
+        for key in [key for key in attributes if key in _BREAKS]:
+            problems.append(f"{key}: must be left out of an ε-DP release: {_BREAKS[key]}")
+            del left[key]
+        gate = left.get("gate")
+        if isinstance(gate, Mapping):
+            others = [key for key in gate if str(key) not in DpGate.model_fields]
+            problems += [
+                f"gate.{key}: must be left out of an ε-DP release: what it measures {_FROM_DATA}"
+                for key in others
+            ]
+            left["gate"] = {key: one for key, one in gate.items() if key not in others}
+        columns = left.get("columns")
+        if isinstance(columns, Mapping):
+            left["columns"] = {
+                name: _without_others(name, column, problems) for name, column in columns.items()
+            }
+        return left, problems
 
 
 def _without_others(name: Any, column: Any, problems: list[str]) -> Any:
@@ -274,8 +175,3 @@ def _without_others(name: Any, column: Any, problems: list[str]) -> Any:
     for key in [key for key in column if key in _OF_COLUMNS]:
         problems.append(f"columns.{name}.{key}: must be left out of an ε-DP release: {_OF_COLUMNS[key]}")
     return {key: one for key, one in column.items() if key not in _OF_COLUMNS}
-
-
-def dp_json_schema() -> dict[str, Any]:
-    """Return the JSON Schema of the policy file of an ε-DP release, for editors."""
-    return file_schema("anon-pipeline policy of an ε-DP release", DP_TYPE, EpsilonDpPolicy)

@@ -16,6 +16,7 @@ from anon_pipeline.base.errors import PolicyError, error_words
 from anon_pipeline.base.places import LOCAL, is_local
 from anon_pipeline.base.size_bounds import POLICY_BYTES, read_small
 from anon_pipeline.base.spelling import escape
+from anon_pipeline.catalog.release_kinds import kind_of_type
 from anon_pipeline.policy.columns import Column
 from anon_pipeline.policy.defaults_files import refuse_below_defaults
 from anon_pipeline.policy.later_rules import RETIRED, broken_since
@@ -29,12 +30,6 @@ _MERGE = "tag:yaml.org,2002:merge"
 _TIMESTAMP = "tag:yaml.org,2002:timestamp"
 _KEYS = ("type", "attributes", "requirements", "post_processing", "template_vars_module")
 """What may stand in a `defs.yaml`; all but the first two is Dagster's."""
-OTHER_TYPES = ("anon_pipeline.EpsilonDpRelease",)
-"""What stands at ``type:`` of policies of other kinds of releases."""
-_OTHER_KIND = (
-    " for this command. An ε-DP release is made by run, and checked by check-policy and verify "
-    "(docs/epsilon-dp.md)."
-)
 SUFFIXES = (".yaml", ".yml")
 """How the names of policy files end."""
 _ATTRIBUTES = re.compile(rb"""(?:^|[{,])\s*["']?attributes["']?\s*:""", re.MULTILINE)
@@ -221,8 +216,12 @@ def _attributes_in(text: str, kind: str, model: type[BaseModel]) -> tuple[Any, l
         # perhaps a file of data, given by mistake: none of its keys is quoted
         raise PolicyError(f"the policy must be a mapping with type: {kind} and attributes")
     problems = []
-    if document.get("type") in OTHER_TYPES and kind not in OTHER_TYPES:
-        raise PolicyError(f"type: must be {kind}{_OTHER_KIND}")
+    other = kind_of_type(document.get("type"))
+    if other is not None and other.type != kind:
+        raise PolicyError(
+            f"type: must be {kind} for this command. What makes {other.words} is run; check-policy and "
+            f"verify check it ({other.page})."
+        )
     if document.get("type") != kind:
         problems.append(f"type: must be {kind}")
     extra = sorted(str(key) for key in document if key not in _KEYS)

@@ -17,6 +17,7 @@ from anon_pipeline.base.packed_tables import Table, pack_large
 from anon_pipeline.base.size_bounds import MANIFEST_BYTES, Held, file_size, limit_error, read_small
 from anon_pipeline.base.spelling import is_plain
 from anon_pipeline.catalog.entry_code import import_entry
+from anon_pipeline.catalog.release_kinds import RELEASE_KINDS
 from anon_pipeline.catalog.releases import format_of, released_records
 from anon_pipeline.policy.files import Limits
 from anon_pipeline.policy.model import Policy
@@ -87,7 +88,7 @@ def manifest_of(path: Path) -> dict[str, Any]:
         raise InputError(f"{path}: must be the manifest of a release: {error_words(error)}") from None
     try:
         document = parsed_json(text)
-        dp = isinstance(document, dict) and document.get("kind") == "epsilon_dp"
+        other = RELEASE_KINDS.get(str(document.get("kind"))) if isinstance(document, dict) else None
         version = document["manifest_version"]
         known = (
             type(version) is int
@@ -98,9 +99,9 @@ def manifest_of(path: Path) -> dict[str, Any]:
             and isinstance(document["gate"]["verdicts"], list)
         )
     except (ValueError, LookupError, TypeError, RecursionError):
-        known = dp = False
-    if dp:
-        raise InputError(f"{path.name}: is of an ε-DP release, for which this command is not. Use verify.")
+        known, other = False, None
+    if other is not None:
+        raise InputError(f"{path.name}: is of {other.words}, for which this command is not. Use verify.")
     if not known:
         raise InputError(f"{path.name}: must be a manifest of anon-pipeline, version 1 or 2")
     return dict(document)

@@ -17,11 +17,12 @@ import yaml
 from dagster.components.testing import create_defs_folder_sandbox
 
 from anon_pipeline import AnonymizedRelease, Locations, PolicyError, load_policy, make_release, patients
+from anon_pipeline.catalog.release_kinds import EPSILON_DP
 from anon_pipeline.orchestration.component import build_release
 from anon_pipeline.orchestration.resources import FOLDERS, VAULT, Folders, default_resources, with_resources
 from anon_pipeline.orchestration.vault import VaultIOManager
 from anon_pipeline.policy import Policy, parse_policy
-from anon_pipeline.policy.load_epsilon_dp import load_dp_policy
+from anon_pipeline.policy.load_declared import load_declared
 from anon_pipeline.policy.templates import template
 from tests.warm_process import warm_process
 
@@ -106,7 +107,7 @@ def test_dg_scaffolds_and_checks_an_epsilon_dp_release(foreign: Path, dg_command
     made = dg_command(foreign, "scaffold", "defs", "anon_pipeline.EpsilonDpRelease", "visitors")
     assert made.returncode == 0, made.stderr
     path = foreign / "shop" / "defs" / "visitors" / "defs.yaml"
-    assert load_dp_policy(path).name == "visitors"
+    assert load_declared(path, EPSILON_DP).name == "visitors"
     for check in ("yaml", "defs"):
         done = dg_command(foreign, "check", check)
         assert done.returncode == 0, done.stdout + done.stderr

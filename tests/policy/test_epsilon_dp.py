@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from anon_pipeline.policy.epsilon_dp import EpsilonDpPolicy, without_breaking_keys
+from anon_pipeline.policy.epsilon_dp import EpsilonDpPolicy
 from anon_pipeline.policy.walks import named_paths
 
 COLUMNS = {
@@ -90,7 +90,7 @@ def test_what_does_not_fit_is_refused(changes: dict[str, Any], said: str) -> Non
 
 
 def test_keys_of_other_releases_are_named_with_what_they_would_break() -> None:
-    left, problems = without_breaking_keys(
+    left, problems = EpsilonDpPolicy.fit_attributes(
         attributes(
             anonymize={"k": 5},
             gate={"t_closeness": {"city": 0.2}, "expected_error": 0.1},
@@ -106,7 +106,7 @@ def test_keys_of_other_releases_are_named_with_what_they_would_break() -> None:
         "columns.age.hierarchy",
     ]
     assert all(said in line and "without noise" in line for line in problems)
-    assert without_breaking_keys(attributes()) == (attributes(), [])
+    assert EpsilonDpPolicy.fit_attributes(attributes()) == (attributes(), [])
 
 
 def test_its_paths_are_known() -> None:

@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 from importlib import resources
 
-__all__ = ["dp_template", "template"]
+from anon_pipeline.catalog.release_kinds import ReleaseKind
+
+__all__ = ["declared_template", "template"]
 
 
 def template(name: str) -> str:
@@ -20,9 +22,9 @@ def template(name: str) -> str:
     return _fill_in("patients", name)
 
 
-def dp_template(name: str) -> str:
-    """Return the policy file of the ε-DP release `patients_dp` under another name; see `template`."""
-    return _fill_in("patients_dp", name)
+def declared_template(kind: ReleaseKind, name: str) -> str:
+    """Return the policy file of a release of another kind, of generated patients; see `template`."""
+    return _fill_in(f"patients_{kind.name}", name)
 
 
 def _fill_in(policy: str, name: str) -> str:

@@ -102,11 +102,13 @@ class Opening:
     booked: the release and its ledger.
     draws: where keys are kept.
     entropy: where fresh ones come from.
+    keeps: whether a draw is kept for retries also where no ε is spent.
     """
 
     booked: Booking
     draws: Draws
     entropy: Entropy = field(default_factory=system_entropy)
+    keeps: bool = False
     release_id: str | None = None
 
     def __call__(self, epsilon: Fraction, noise_input: str) -> Drawn:
@@ -116,7 +118,7 @@ class Opening:
             return fresh_key(self.entropy)
 
         with private_stage("draw"):
-            if self.booked.noisy:
+            if self.booked.noisy or self.keeps:
                 drawn = take(self.booked, self.draws, epsilon, noise_input, key=key)
             else:
                 drawn = Drawn(key(), self.booked.open())

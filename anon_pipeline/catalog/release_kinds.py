@@ -1,0 +1,54 @@
+"""The table of the kinds of releases whose columns are declared: each has a policy and a gate of its own.
+
+The releases that are generalized, perturbed and suppressed are not in it: they are what the rest is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseKind:
+    """A kind of release.
+
+    name: in manifests, in the ledger, and as an option of the command line, with hyphens.
+    type: what a policy of it has at ``type:``, the name of its component in Dagster.
+    words: for people, with its article.
+    policy: place of the model of its policy, a `policy.declared_release.DeclaredRelease`.
+    parts: place of what it does, a `declared.parts.Parts`.
+    page: of the documents.
+    """
+
+    name: str
+    type: str
+    words: str
+    policy: str
+    parts: str
+    page: str
+
+
+EPSILON_DP = ReleaseKind(
+    "epsilon_dp",
+    "anon_pipeline.EpsilonDpRelease",
+    "an ε-DP release",
+    "anon_pipeline.policy.epsilon_dp:EpsilonDpPolicy",
+    "anon_pipeline.epsilon_dp.epsilon_dp_parts:EPSILON_DP_PARTS",
+    "docs/epsilon-dp.md",
+)
+SYNTHETIC = ReleaseKind(
+    "synthetic",
+    "anon_pipeline.SyntheticRelease",
+    "a synthetic release",
+    "anon_pipeline.policy.synthetic:SyntheticPolicy",
+    "anon_pipeline.synthetic.synthetic_parts:SYNTHETIC_PARTS",
+    "docs/synthetic.md",
+)
+RELEASE_KINDS: Mapping[str, ReleaseKind] = {kind.name: kind for kind in (EPSILON_DP, SYNTHETIC)}
+"""The kinds, by name."""
+
+
+def kind_of_type(written: object) -> ReleaseKind | None:
+    """Return the kind whose policies have this at ``type:``; None: there is none."""
+    return next((kind for kind in RELEASE_KINDS.values() if kind.type == written), None)

@@ -1,0 +1,60 @@
+"""What every release with declared columns must keep: the columns, and only declared values."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from anon_pipeline.declared.domain_codes import whole_numbers
+from anon_pipeline.limits.verdicts import Status, Verdict
+from anon_pipeline.policy.declared_columns import DeclaredColumn
+from anon_pipeline.policy.declared_release import DeclaredRelease
+
+VALUES, DRAW = "declared_values", "draw"
+"""Names of the limits that all kinds of releases with declared columns have."""
+
+_SLACK = 1e-6  # of a step: decimals that were read from a text
+
+
+def judge_values(policy: DeclaredRelease, table: pd.DataFrame, records: int) -> Verdict:
+    """Judge whether a released table has the columns, declared values alone, and so many records."""
+    wrong = broken_values(policy, table, records)
+    return Verdict(VALUES, Status.REFUSED if wrong else Status.PASSED, reason=wrong)
+
+
+def judge_draw(*, seeded: bool, from_files: bool) -> Verdict:
+    """Judge whether the random numbers of a release were drawn from the operating system.
+
+    Args:
+        from_files: whether whoever judges has the released files alone.
+    """
+    if from_files:
+        return Verdict(DRAW, Status.UNMEASURED, reason="nobody can see in a file how it was drawn")
+    wrong = "the random numbers were made from a seed, for a test" if seeded else None
+    return Verdict(DRAW, Status.REFUSED if wrong else Status.PASSED, reason=wrong)
+
+
+def broken_values(policy: DeclaredRelease, frame: pd.DataFrame, records: int) -> str | None:
+    """Say what is wrong with a released table, by counts and names; None: nothing."""
+    if list(frame.columns) != list(policy.columns):
+        return "the columns must be those of the policy, in its order"
+    problems = [] if len(frame) == records else [f"there must be {records:,} records, got {len(frame):,}"]
+    for name, column in policy.columns.items():
+        strange = _strange_cells(column, frame[name])
+        if strange:
+            problems.append(f"{name} must have declared values only, got {strange:,} others")
+    return "; ".join(problems) or None
+
+
+def _strange_cells(column: DeclaredColumn, cells: pd.Series) -> int:
+    """Count the cells that hold no value of the domain."""
+    if column.values is not None:
+        return int((~cells.isin(column.values)).sum())
+    if not pd.api.types.is_numeric_dtype(cells) or pd.api.types.is_bool_dtype(cells):
+        return len(cells)
+    if whole_numbers(column) and not pd.api.types.is_integer_dtype(cells):
+        return len(cells)
+    low, high = column.range
+    found = cells.to_numpy("float64", na_value=float("nan"))
+    units = (found - float(low)) / float(column.step)
+    fits = (found >= float(low)) & (found <= float(high)) & (abs(units - units.round()) <= _SLACK)
+    return int((~fits).sum())

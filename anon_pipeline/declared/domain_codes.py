@@ -1,0 +1,142 @@
+"""Cells of the source as codes of a declared domain, and back.
+
+The code of a record is a function of this record alone, and there is one for whatever its cells hold: no
+error depends on a value. So tables that differ in one record have codes that differ in one record.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.packed_tables import Table, unpack_table
+from anon_pipeline.perturb.grid import quantize, to_grid
+from anon_pipeline.policy.declared_columns import DeclaredColumn
+from anon_pipeline.policy.declared_release import DeclaredRelease
+
+Integers = NDArray[np.int64]
+
+_NUMBER = re.compile(r"[ \t]*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?[ \t]*", re.ASCII)
+"""Texts that are numbers; ``float`` would also take 1_000, infinity and digits of other scripts."""
+
+
+def domain_codes(policy: DeclaredRelease, frame: Table) -> Integers:
+    """Return the codes of a table, (n, columns), in the order of the policy.
+
+    Raises:
+        InputError: a column is not there, or the table has another number of records than the policy says.
+    """
+    lacking = [name for name in policy.columns if name not in frame.columns]
+    if lacking:
+        raise InputError(f"the source must have the columns of the policy, not there: {', '.join(lacking)}")
+    if not len(frame):
+        raise InputError("the source must have at least one record, got none")
+    if policy.records not in (None, len(frame)):
+        raise InputError(
+            f"records: the source must have as many records as the policy says, {policy.records:,}, got "
+            f"{len(frame):,}"
+        )
+    table = unpack_table(frame[list(policy.columns)])
+    coded = [_codes(column, table[name]) for name, column in policy.columns.items()]
+    return np.stack(coded, axis=1)
+
+
+def _codes(column: DeclaredColumn, cells: pd.Series) -> Integers:
+    """Return the code of each cell, (n,)."""
+    places, distinct = _distinct(cells)
+    otherwise = code_of_otherwise(column)
+    if column.values is None:
+        codes = _number_codes(column, distinct, otherwise)
+    else:
+        known = {value: code for code, value in enumerate(column.values)}
+        codes = np.array([known.get(_as_text(cell), otherwise) for cell in distinct], np.int64)
+    return np.append(codes, otherwise)[places]
+
+
+def _distinct(cells: pd.Series) -> tuple[Integers, Sequence[Any]]:
+    """Return cells, and the place of each record's cell among them, (n,); −1 of an empty one.
+
+    Equal cells are looked at once, where all cells are of one type. Objects of several types can be equal,
+    and have different texts: 1 and True. Which of them came first must not decide.
+    """
+    one_type = cells.dtype != object or pd.api.types.infer_dtype(cells, skipna=True) == "string"
+    if one_type:
+        places, distinct = pd.factorize(cells, use_na_sentinel=True)
+        return places.astype(np.int64), list(distinct)
+    return np.where(cells.isna(), -1, np.arange(len(cells))), list(cells)
+
+
+def _number_codes(column: DeclaredColumn, cells: Sequence[Any], otherwise: int) -> Integers:
+    """Return the codes of numbers, moved to the nearest bound, (d,); otherwise, of what is none."""
+    read = [_as_number(cell) for cell in cells]
+    numbers = np.array([math.nan if one is None else one for one in read], np.float64)
+    unread = np.isnan(numbers)
+    low, high = (float(bound) for bound in column.range)
+    bounded = np.clip(np.where(unread, low, numbers), low, high)
+    units = quantize(to_grid(bounded, float(column.resolution))) - int(column.range[0] / column.step)
+    return np.where(unread, otherwise, np.clip(units, 0, column.steps))
+
+
+def _as_number(cell: Any) -> float | None:
+    """Read a number; texts as they are written, all others by their value."""
+    if isinstance(cell, str):
+        return float(cell) if _NUMBER.fullmatch(cell) else None
+    try:
+        return float(cell)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _as_text(cell: Any) -> str:
+    """Write a cell as the policy's values are: whole numbers without a point.
+
+    A column of whole numbers has another type if one of its cells is empty, and must have the same texts.
+    """
+    if isinstance(cell, (float, np.floating)) and float(cell).is_integer():
+        return str(int(cell))
+    return str(cell)
+
+
+def code_of_otherwise(column: DeclaredColumn) -> int:
+    """Return the code of cells that hold no value of the domain."""
+    if column.values is not None:
+        return column.values.index(column.otherwise)
+    return math.floor((Fraction(column.otherwise) - column.range[0]) / column.step + Fraction(1, 2))
+
+
+def values_of(column: DeclaredColumn, codes: Integers) -> pd.Series:
+    """Return the values of codes, (r,): texts, or numbers, which are whole where the domain is.
+
+    Args:
+        codes: (r,) 0 … size − 1.
+    """
+    if column.values is not None:
+        return pd.Series(np.array(column.values, dtype=object)[codes], dtype="str")
+    low, step = column.range[0], column.step
+    if step.denominator == 1:  # bounds are multiples of it
+        return pd.Series(int(low) + codes * int(step))
+    units = int(low / step) + codes
+    return pd.Series((units * step.numerator) / np.float64(step.denominator))
+
+
+def whole_numbers(column: DeclaredColumn) -> bool:
+    """Tell whether a column is released as whole numbers."""
+    return column.values is None and column.step.denominator == 1
+
+
+def bin_of(codes: Integers, size: int, bins: int) -> Integers:
+    """Return the bin of each code: bins of as equal width as can be, in order."""
+    return codes * bins // size
+
+
+def bin_starts(size: int, bins: int) -> Integers:
+    """Return the first code of each bin, and the number of codes: (bins + 1,)."""
+    return -(-np.arange(bins + 1, dtype=np.int64) * size // bins)

@@ -1,0 +1,131 @@
+"""The commands with releases whose columns are declared: run, verify, check-policy, schema."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import jsonschema
+import pandas as pd
+import pytest
+import yaml
+
+from anon_pipeline.catalog.release_kinds import EPSILON_DP
+from anon_pipeline.cli.documents import schema_of
+from anon_pipeline.policy.templates import declared_template
+from tests.cli.projects import Done, Folder
+
+Call = Callable[..., Done]
+
+
+@pytest.fixture
+def call(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Call:
+    """Run a command in a project with the policy of the package, as `dp.yaml`, and 2,000 people."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "dp.yaml").write_text(
+        declared_template(EPSILON_DP, "patients").replace("20000", "2000").replace("0.05", "0.5")
+    )
+    return Folder(tmp_path, capsys, monkeypatch).call
+
+
+def change(tmp_path: Path, old: str, new: str) -> None:
+    path = tmp_path / "dp.yaml"
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+def test_a_release_is_made_and_verified(call: Call, tmp_path: Path) -> None:
+    done = call("run", "dp.yaml")
+    assert (done.code, done.err.count("…")) == (0, 4)
+    for said in ("ε-DP release patients", "expected_error", "sex, race: ", "1 of the budget of 5 spent"):
+        assert said in done.out
+    for arguments in ((), ("--policy", "dp.yaml")):
+        done = call("verify", "releases/patients", *arguments)
+        assert done.code == 0 and "Nothing contradicts the manifest" in done.out
+    (file,) = (tmp_path / "releases" / "patients").glob("*.parquet")
+    file.write_bytes(file.read_bytes()[:-1] + b"x")
+    done = call("verify", "releases/patients")
+    assert done.code == 1 and "refused by file" in done.err
+
+
+def test_what_is_printed_as_json_is_as_its_schema_says(call: Call, tmp_path: Path) -> None:
+    document = json.loads(call("run", "dp.yaml", "--json").out)
+    jsonschema.validate(document, schema_of("run"))
+    assert document["published"] and document["records"] == 2000
+    verified = json.loads(call("verify", "releases/patients", "--json").out)
+    jsonschema.validate(verified, schema_of("verify"))
+    assert verified["verified"] is True
+    change(tmp_path, "0.5}", "0.0001}")
+    done = call("run", "dp.yaml", "--json")
+    refused = json.loads(done.out)
+    jsonschema.validate(refused, schema_of("run"))
+    assert done.code == 1 and refused["published"] is False and "expected error" in refused["error"]
+
+
+def test_a_refusal_before_the_noise_costs_nothing(call: Call, tmp_path: Path) -> None:
+    change(tmp_path, "0.5}", "0.0001}")
+    done = call("run", "dp.yaml")
+    assert done.code == 1 and "No noise was drawn, and no ε was spent" in done.err
+    listed = json.loads(call("ledger", "list", "--json").out)
+    assert listed["releases"] == []
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("--partition", "2026-01-01"),
+        ("--partitions", "2026-01-01...2026-01-02"),
+        ("--internal-report", "x.html"),
+        ("--report-to-dagster",),
+        ("--jobs", "2"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(call: Call, option: tuple[str, ...]) -> None:
+    done = call("run", "dp.yaml", *option)
+    assert done.code == 2 and f"{option[0]} must be left out for an ε-DP release" in done.err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("rehearse",), ("tune",), ("utility",), ("compare", "--with", "k=5"), ("review",), ("deliver",)],
+)
+def test_other_commands_say_that_it_is_another_kind(call: Call, command: tuple[str, ...]) -> None:
+    done = call(command[0], "dp.yaml", *command[1:])
+    assert done.code == 2 and "What makes an ε-DP release is run" in done.err
+
+
+def test_policies_are_checked_without_data(call: Call, tmp_path: Path) -> None:
+    done = call("check-policy", ".")
+    assert done.code == 0 and "policies checked: 1, refused: 0, with warnings: 0" in done.out
+    change(tmp_path, "epsilon: 1", "epsilon: 8")
+    done = call("check-policy", "dp.yaml")
+    assert done.code == 0 and "accepted.epsilon: ε = 8" in done.err
+    change(tmp_path, "  budget", "  records: 10\n  budget")
+    done = call("check-policy", "dp.yaml")
+    assert done.code == 2 and "the expected error must be at most" in done.err
+    change(tmp_path, "bins: 12", "hierarchy: {width: 5}")
+    done = call("check-policy", "dp.yaml")
+    assert done.code == 2 and "columns.systolic.hierarchy: must be left out of an ε-DP release" in done.err
+
+
+def test_its_schema_accepts_the_template(call: Call, tmp_path: Path) -> None:
+    schema = json.loads(call("schema", "--kind", "epsilon-dp").out)
+    jsonschema.validate(yaml.safe_load((tmp_path / "dp.yaml").read_text()), schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"type": "anon_pipeline.EpsilonDpRelease", "attributes": {}}, schema)
+    assert call("schema", "run", "--kind", "epsilon-dp").code == 2
+
+
+def test_no_cell_of_a_file_is_shown(call: Call, tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {"sex": ["Tracer-7"] * 3000, "race": "Tracer-7", "systolic": "Tracer-7", "charges": 1}
+    )
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    change(tmp_path, "{generate: patients, records: 2000, seed: 0}", "{path: people.csv}")
+    for arguments in (("run", "dp.yaml"), ("run", "dp.yaml", "--json"), ("verify", "releases/patients")):
+        done = call(*arguments)
+        assert done.code == 0 and "Tracer-7" not in done.out + done.err
+    for path in (tmp_path / "releases").rglob("*"):
+        assert path.is_dir() or b"Tracer-7" not in path.read_bytes()

@@ -1,0 +1,103 @@
+"""Cells become codes one by one: whatever a cell holds, and whatever the others hold."""
+
+from __future__ import annotations
+
+import datetime
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.declared.domain_codes import code_of_otherwise, domain_codes, values_of, whole_numbers
+from anon_pipeline.policy.declared_columns import DeclaredColumn
+from tests.epsilon_dp.neighbours import dp_policy
+
+AGE = DeclaredColumn(bounds=(18, 90), otherwise="20")
+WEIGHT = DeclaredColumn(bounds=(-1, 1), resolution=0.1, otherwise="0.5")
+CITY = DeclaredColumn(values=("Cork", "1", "True", "none"), otherwise="none")
+
+
+def codes_of(column: DeclaredColumn, cells: Any) -> list[int]:
+    policy = dp_policy(columns={"x": column, "y": CITY})
+    frame = pd.DataFrame({"x": cells, "y": "Cork", "unused": 1})
+    found: list[int] = domain_codes(policy, frame)[:, 0].tolist()
+    return found
+
+
+def test_numbers_are_rounded_and_moved_to_the_nearest_bound() -> None:
+    assert codes_of(AGE, ["18", " 19 ", "19.5", "90", "91", "1e9", "-5", "+20"]) == [
+        0,
+        1,
+        2,
+        72,
+        72,
+        72,
+        0,
+        2,
+    ]
+    assert codes_of(AGE, ["1" * 500, "1e9999", "-1e999", ".5e2", "30."]) == [72, 72, 0, 32, 12]
+    assert codes_of(WEIGHT, [-1.0, -0.05, 0.3, 1.0, 7.0, -np.inf, np.inf]) == [0, 10, 13, 20, 20, 0, 20]
+
+
+def test_what_is_no_declared_value_counts_as_otherwise() -> None:
+    strange = ["", None, "twenty", "1_9", "٢٥", "nan", "inf", "0x14", "1,9", "--1", "1e"]
+    assert codes_of(AGE, strange) == [2] * len(strange)
+    assert codes_of(AGE, [datetime.date(2020, 1, 1), [18], {"a": 1}, b"18", Decimal("19.2")])[:3] == [2, 2, 2]
+    assert codes_of(CITY, ["cork", "Cork ", None, "Dublin", "Cork"]) == [3, 3, 3, 3, 0]
+    assert code_of_otherwise(WEIGHT) == 15
+
+
+def test_equal_objects_of_several_types_are_told_apart_whichever_comes_first() -> None:
+    cells = pd.Series([True, 1, 1.0, "1", "True"], dtype=object)
+    assert codes_of(CITY, cells) == [2, 1, 1, 1, 2]
+    assert codes_of(CITY, cells[::-1].reset_index(drop=True)) == [2, 1, 1, 1, 2][::-1]
+
+
+def test_the_type_of_a_column_does_not_decide() -> None:
+    """One empty cell turns a column of whole numbers into one of floats: the others keep their codes."""
+    values = DeclaredColumn(values=("1", "2", "none"), otherwise="none")
+    assert codes_of(values, pd.Series([1, 2, 2])) == [0, 1, 1]
+    assert codes_of(values, pd.Series([1, None, 2])) == [0, 2, 1]
+    assert codes_of(values, pd.Series([1, None, 2], dtype="Int64")) == [0, 2, 1]
+    assert codes_of(AGE, pd.Series([18, None, 90])) == codes_of(AGE, pd.Series(["18", None, "90"]))
+
+
+CELLS = st.one_of(st.text(max_size=5), st.integers(), st.floats(), st.booleans(), st.none())
+
+
+@given(cells=st.lists(CELLS, min_size=1, max_size=6), other=CELLS, data=st.data())
+def test_a_record_has_its_code_whatever_the_other_records_hold(
+    cells: list[Any], other: Any, data: st.DataObject
+) -> None:
+    place = data.draw(st.integers(0, len(cells) - 1))
+    changed = [other if at == place else cell for at, cell in enumerate(cells)]
+    for column in (AGE, WEIGHT, CITY):
+        one, same = codes_of(column, cells), codes_of(column, changed)
+        assert [code for at, code in enumerate(one) if at != place] == [
+            code for at, code in enumerate(same) if at != place
+        ]
+        assert all(0 <= code < column.size for code in same)
+
+
+def test_codes_and_values_are_inverse() -> None:
+    for column in (AGE, WEIGHT, CITY, DeclaredColumn(bounds=(0, 10**9), resolution=1000, otherwise="0")):
+        codes = np.unique(np.linspace(0, column.size - 1, 50).astype(np.int64))
+        assert codes_of(column, values_of(column, codes)) == codes.tolist()
+    assert values_of(WEIGHT, np.array([0, 13])).tolist() == [-1.0, 0.3]
+    assert whole_numbers(AGE) and not whole_numbers(WEIGHT) and not whole_numbers(CITY)
+
+
+def test_a_table_must_have_the_columns_and_the_records() -> None:
+    frame = pd.DataFrame({"age": [1, 2], "city": ["Cork", "x"]})
+    assert domain_codes(dp_policy(records=2), frame).shape == (2, 2)
+    with pytest.raises(InputError, match="as many records as the policy says, 3, got 2"):
+        domain_codes(dp_policy(records=3), frame)
+    with pytest.raises(InputError, match="not there: city"):
+        domain_codes(dp_policy(), frame[["age"]])
+    with pytest.raises(InputError, match="at least one record"):
+        domain_codes(dp_policy(), frame[:0])
