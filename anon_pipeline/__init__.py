@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from anon_pipeline.gate import Verdict as Verdict
     from anon_pipeline.gate import evaluate as evaluate
     from anon_pipeline.orchestration.component import AnonymizedRelease as AnonymizedRelease
+    from anon_pipeline.orchestration.declared_component import BucketizedRelease as BucketizedRelease
     from anon_pipeline.orchestration.declared_component import EpsilonDpRelease as EpsilonDpRelease
     from anon_pipeline.orchestration.declared_component import SyntheticRelease as SyntheticRelease
     from anon_pipeline.policy import Policy as Policy
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "AnonPipelineError": "base.errors",
     "AnonymizedRelease": "orchestration.component",
+    "BucketizedRelease": "orchestration.declared_component",
     "EpsilonDpRelease": "orchestration.declared_component",
     "GateRefused": "base.errors",
     "GateReport": "gate",

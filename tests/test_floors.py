@@ -27,7 +27,7 @@ FLOORS: list[set[str]] = [
     {"report", "tuning"},
     {"publish"},
     {"testing", "declared"},
-    {"epsilon_dp", "synthetic"},
+    {"epsilon_dp", "synthetic", "bucketized"},
     {"draft"},
     {"division"},
     {"orchestration"},

@@ -100,6 +100,7 @@ EXCEPTED: dict[str, dict[str, str]] = {
         "policy/public.py": "population",
         "policy/epsilon_dp.py": "suppress",
         "policy/synthetic.py": "suppress",
+        "policy/bucketized_release.py": "suppress",
         "policy/rules.py": "suppress",
         "draft/profile/source_file.py": "k",
         "publish/manifest/extensions.py": "attacks.population",

@@ -11,6 +11,7 @@ import anon_pipeline
 PUBLIC = [
     "AnonPipelineError",
     "AnonymizedRelease",
+    "BucketizedRelease",
     "EpsilonDpRelease",
     "GateRefused",
     "GateReport",

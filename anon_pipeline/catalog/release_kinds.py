@@ -45,7 +45,15 @@ SYNTHETIC = ReleaseKind(
     "anon_pipeline.synthetic.synthetic_parts:SYNTHETIC_PARTS",
     "docs/synthetic.md",
 )
-RELEASE_KINDS: Mapping[str, ReleaseKind] = {kind.name: kind for kind in (EPSILON_DP, SYNTHETIC)}
+BUCKETIZED = ReleaseKind(
+    "bucketized",
+    "anon_pipeline.BucketizedRelease",
+    "a bucketized release",
+    "anon_pipeline.policy.bucketized_release:BucketizedPolicy",
+    "anon_pipeline.bucketized.bucketized_parts:BUCKETIZED_PARTS",
+    "docs/bucketized.md",
+)
+RELEASE_KINDS: Mapping[str, ReleaseKind] = {kind.name: kind for kind in (EPSILON_DP, SYNTHETIC, BUCKETIZED)}
 """The kinds, by name."""
 
 

@@ -32,9 +32,8 @@ def declared_report(
         tables: the released tables; what is shown of columns is counted in all of them together.
     """
     parts, records = parts_of(policy.kind), int(document["records"])
-    frame = tables[0] if len(tables) == 1 else pd.concat(tables, ignore_index=True)
     columns = [
-        (name, domain_words(column), list(_bars(column, frame[name])))
+        (name, domain_words(column), list(_bars(column, cells_of(tables, name))))
         for name, column in policy.columns.items()
     ]
     charts = [
@@ -57,6 +56,12 @@ def declared_report(
         **shown,
     )
     return page.encode()
+
+
+def cells_of(tables: Sequence[pd.DataFrame], name: str) -> pd.Series:
+    """Return the cells of a column in all tables that have it."""
+    found = [table[name] for table in tables if name in table.columns]
+    return found[0] if len(found) == 1 else pd.concat(found, ignore_index=True)
 
 
 def domain_words(column: DeclaredColumn) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from anon_pipeline.declared.domain_codes import whole_numbers
@@ -33,13 +35,20 @@ def judge_draw(*, seeded: bool, from_files: bool) -> Verdict:
     return Verdict(DRAW, Status.REFUSED if wrong else Status.PASSED, reason=wrong)
 
 
-def broken_values(policy: DeclaredRelease, frame: pd.DataFrame, records: int) -> str | None:
-    """Say what is wrong with a released table, by counts and names; None: nothing."""
-    if list(frame.columns) != list(policy.columns):
-        return "the columns must be those of the policy, in its order"
+def broken_values(
+    policy: DeclaredRelease, frame: pd.DataFrame, records: int, *, columns: Sequence[str] | None = None
+) -> str | None:
+    """Say what is wrong with a released table, by counts and names; None: nothing.
+
+    Args:
+        columns: that it must have; default: all of the policy.
+    """
+    wanted = list(policy.columns if columns is None else columns)
+    if list(frame.columns) != wanted:
+        return f"the columns must be {', '.join(wanted)}, in this order"
     problems = [] if len(frame) == records else [f"there must be {records:,} records, got {len(frame):,}"]
-    for name, column in policy.columns.items():
-        strange = _strange_cells(column, frame[name])
+    for name in wanted:
+        strange = _strange_cells(policy.columns[name], frame[name])
         if strange:
             problems.append(f"{name} must have declared values only, got {strange:,} others")
     return "; ".join(problems) or None

@@ -45,11 +45,11 @@ def domain_codes(policy: DeclaredRelease, frame: Table) -> Integers:
             f"{len(frame):,}"
         )
     table = unpack_table(frame[list(policy.columns)])
-    coded = [_codes(column, table[name]) for name, column in policy.columns.items()]
+    coded = [codes_of(column, table[name]) for name, column in policy.columns.items()]
     return np.stack(coded, axis=1)
 
 
-def _codes(column: DeclaredColumn, cells: pd.Series) -> Integers:
+def codes_of(column: DeclaredColumn, cells: pd.Series) -> Integers:
     """Return the code of each cell, (n,)."""
     places, distinct = _distinct(cells)
     otherwise = code_of_otherwise(column)

@@ -16,7 +16,7 @@ from pydantic import BaseModel, RootModel
 
 from anon_pipeline.base.errors import GateRefused, private_stage
 from anon_pipeline.base.project import project_root
-from anon_pipeline.catalog.release_kinds import EPSILON_DP, SYNTHETIC, ReleaseKind
+from anon_pipeline.catalog.release_kinds import BUCKETIZED, EPSILON_DP, SYNTHETIC, ReleaseKind
 from anon_pipeline.declared.draft import DeclaredPublished, Draft, draw_release, publish_draft
 from anon_pipeline.declared.parts import parts_of
 from anon_pipeline.limits.verdicts import GateReport, Status, Verdict
@@ -152,6 +152,41 @@ class SyntheticRelease(DeclaredComponent):
         return dg.ComponentTypeSpec(
             description="A release of synthetic records, in several copies.",
             tags=["privacy", "synthetic-data"],
+        )
+
+
+class BucketizedAttributes(DeclaredAttributes):
+    """The policy of a bucketized release."""
+
+    @classmethod
+    def model_json_schema(cls, *arguments: Any, **named: Any) -> dict[str, Any]:
+        """Return the JSON Schema of the policy of a bucketized release."""
+        return policy_model(BUCKETIZED).model_json_schema(*arguments, **named)
+
+
+class BucketizedScaffolder(DeclaredScaffolder):
+    """Writes the policy of a bucketized release."""
+
+    kind = BUCKETIZED
+
+
+@dg.scaffold_with(BucketizedScaffolder)
+class BucketizedRelease(DeclaredComponent):
+    """A release of values as they are, in tables that only buckets of records connect."""
+
+    kind = BUCKETIZED
+
+    @classmethod
+    def get_model_cls(cls) -> type[BaseModel]:
+        """Return what stands below ``attributes:``: a policy, perhaps with templates."""
+        return BucketizedAttributes
+
+    @classmethod
+    def get_spec(cls) -> dg.ComponentTypeSpec:
+        """Describe the component for `dg` and the UI."""
+        return dg.ComponentTypeSpec(
+            description="A release in tables that only buckets of records connect.",
+            tags=["privacy", "anatomy"],
         )
 
 

@@ -22,7 +22,7 @@ def frame() -> pd.DataFrame:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda frame: frame[["city", "age"]], "columns must be those of the policy"),
+        (lambda frame: frame[["city", "age"]], "the columns must be age, city, in this order"),
         (lambda frame: frame[:2], "there must be 3 records, got 2"),
         (lambda frame: frame.assign(age=[17, 91, 40]), "age must have declared values only, got 2"),
         (lambda frame: frame.assign(age=[18.5, 90.0, 40.0]), "age must have declared values only, got 3"),

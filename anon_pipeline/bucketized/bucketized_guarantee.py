@@ -1,0 +1,22 @@
+"""What a bucketized release promises, in words: sentences of the policy alone."""
+
+from __future__ import annotations
+
+from anon_pipeline.policy.bucketized_release import BucketizedPolicy
+
+
+def bucketized_guarantee(policy: BucketizedPolicy) -> list[str]:
+    """Return the sentences of the guarantee."""
+    known = ", ".join(name for one in policy.slices[:-1] for name in one)
+    together = "; ".join(", ".join(one) for one in policy.slices)
+    return [
+        f"By its bucket alone, a person's {policy.sensitive} is guessed with probability 1/{policy.l} at "
+        f"most, even by an attacker who knows {known} exactly. Rows of two tables belong together with "
+        f"probability 1/{policy.k} at most.",
+        f"Values are released as they are, in tables of their own: {together}. Whoever knows some values of "
+        "a row sees the others in it, and that the person is in the data.",
+        "Less is promised against attackers who know more: who can rule out values of a person guesses "
+        f"better, and who knows the {policy.sensitive} of all others of a bucket knows the last one.",
+        "Measured with a simulated attacker, which is no upper bound: how often he guesses right after he "
+        "has learned from all buckets which values go together.",
+    ]

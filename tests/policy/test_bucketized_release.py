@@ -1,0 +1,71 @@
+"""The policy of a bucketized release: slices, a sensitive column, l."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from anon_pipeline.policy.bucketized_release import BucketizedPolicy
+
+
+def attributes(**changes: Any) -> dict[str, Any]:
+    said: dict[str, Any] = {
+        "name": "people",
+        "source": {"path": "people.csv"},
+        "columns": {
+            "age": {"bounds": [0, 99], "otherwise": 0},
+            "city": {"values": ["Cork", "Dublin"], "otherwise": "Cork"},
+            "illness": {"values": ["flu", "gout", "none"], "otherwise": "none"},
+        },
+        "slices": [["age", "city"], ["illness"]],
+        "sensitive": "illness",
+        "l": 2,
+    }
+    return said | changes
+
+
+def test_defaults() -> None:
+    policy = BucketizedPolicy.model_validate(attributes())
+    assert (policy.k, policy.l, policy.gate.guessed) == (2, 2, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"slices": [["age", "city", "illness"]]}, "at least 2"),
+        ({"slices": [["age"], ["illness"]]}, "each column of columns exactly once"),
+        ({"slices": [["age", "city"], ["city", "illness"]]}, "each column of columns exactly once"),
+        ({"slices": [["illness"], ["age", "city"]]}, "sensitive: must be in the last slice"),
+        ({"sensitive": "city"}, "sensitive: must be in the last slice"),
+        ({"l": 1}, "greater than or equal to 2"),
+        ({"budget": {"epsilon": 1}}, "budget: must be left out"),
+        ({"gate": {"guessed": 0}}, "greater than 0"),
+    ],
+)
+def test_what_does_not_fit_is_refused(changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValidationError, match=said):
+        BucketizedPolicy.model_validate(attributes(**changes))
+
+
+def test_columns_have_no_weight_bins_or_reserved_name() -> None:
+    columns = attributes()["columns"]
+    binned = {"bounds": [0, 99], "bins": 5, "otherwise": 0}
+    for wrong in (
+        {"columns": columns | {"age": binned}},
+        {"columns": columns | {"age": columns["age"] | {"weight": 2}}},
+    ):
+        with pytest.raises(ValidationError, match=r"columns\.age: weight must be left out"):
+            BucketizedPolicy.model_validate(attributes(**wrong))
+    named = {"bucket": columns["age"], "illness": columns["illness"]}
+    with pytest.raises(ValidationError, match=r"columns\.bucket: must have another name"):
+        BucketizedPolicy.model_validate(attributes(columns=named, slices=[["bucket"], ["illness"]]))
+    numbers = {"age": columns["age"], "pay": binned}
+    BucketizedPolicy.model_validate(attributes(columns=numbers, slices=[["age"], ["pay"]], sensitive="pay"))
+
+
+def test_keys_of_other_releases_are_named() -> None:
+    left, problems = BucketizedPolicy.fit_attributes(attributes(perturb={"epsilon": 1}))
+    assert left == attributes()
+    assert problems == ["perturb: must be left out of a bucketized release: no noise is added"]
