@@ -12,7 +12,9 @@ from anon_pipeline.cli.options import json_option, locations_of, policy_argument
 from anon_pipeline.cli.shared import echo_json
 
 if TYPE_CHECKING:
+    from anon_pipeline.ledger import Ledger
     from anon_pipeline.policy import Policy
+    from anon_pipeline.policy.declared_release import DeclaredRelease
     from anon_pipeline.policy.locations import Locations
     from anon_pipeline.publish.accounting.adopt import Opened
 
@@ -49,13 +51,14 @@ def adopt(
     """
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.perturb.budget import exact_fraction  # noqa: PLC0415
+    from anon_pipeline.policy import Policy  # noqa: PLC0415
     from anon_pipeline.publish.accounting.adopt import adopt_releases  # noqa: PLC0415
 
     if epsilon is not None and not math.isfinite(epsilon):
         raise InputError(f"--epsilon must be finite, got {epsilon}. Give the largest ε of these releases.")
-    policy, locations, booked = _open_ledger(policy_file, project, allow_outside)
+    policy, locations, booked = _open_ledger_of_any(policy_file, project, allow_outside)
     memory = None
-    if policy.record_key is not None:
+    if isinstance(policy, Policy) and policy.record_key is not None:
         from anon_pipeline.publish.accounting.archive import VaultArchive  # noqa: PLC0415
 
         archive = VaultArchive(policy, locations)
@@ -98,17 +101,43 @@ def forget(policy_file: Path, project: Path | None, allow_outside: bool, as_json
         click.echo(f"{policy.name}: releases that the memory no longer has to contain: {len(known)}")
 
 
+def _open_ledger_of_any(
+    policy_file: Path, project: Path | None, outside: bool
+) -> tuple[Policy | DeclaredRelease, Locations, Opened]:
+    """Open the ledger of a policy of any kind of release."""
+    from anon_pipeline.declared.draft import asked_by  # noqa: PLC0415
+    from anon_pipeline.policy.load_declared import kind_of_policy, load_declared  # noqa: PLC0415
+    from anon_pipeline.publish.accounting.adopt import Opened  # noqa: PLC0415
+
+    kind = kind_of_policy(policy_file)
+    if kind is None:
+        return _open_ledger(policy_file, project, outside)
+    policy = load_declared(policy_file, kind, retired=True)
+    locations = locations_of(policy_file, project, outside=outside)
+    return policy, locations, Opened(_ledger_at(locations), asked_by(policy), locations.release(policy))
+
+
+def _ledger_at(locations: Locations) -> Ledger:
+    """Open the ledger of a deployment that keeps one."""
+    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
+    from anon_pipeline.ledger import ledger_at  # noqa: PLC0415
+    from anon_pipeline.policy.locations import OFF  # noqa: PLC0415
+
+    if locations.ledger == OFF:
+        raise InputError("ANON_PIPELINE_LEDGER must name a ledger, got off")
+    return ledger_at(locations.ledger)
+
+
 def _open_ledger(policy_file: Path, project: Path | None, outside: bool) -> tuple[Policy, Locations, Opened]:
     """Open the ledger of a policy's release, over all of its partitions."""
-    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
-    from anon_pipeline.ledger import ledger_at, requested_by  # noqa: PLC0415
+    from anon_pipeline.ledger import requested_by  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
-    from anon_pipeline.policy.locations import OFF  # noqa: PLC0415
     from anon_pipeline.publish.accounting.adopt import Opened  # noqa: PLC0415
 
     policy = load_policy(policy_file, retired=True)
     locations = locations_of(policy_file, project, outside=outside)
-    if locations.ledger == OFF:
-        raise InputError("ANON_PIPELINE_LEDGER must name a ledger, got off")
-    ledger = ledger_at(locations.ledger)
-    return policy, locations, Opened(ledger, requested_by(policy, None), locations.release(policy))
+    return (
+        policy,
+        locations,
+        Opened(_ledger_at(locations), requested_by(policy, None), locations.release(policy)),
+    )

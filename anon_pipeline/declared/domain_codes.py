@@ -100,8 +100,9 @@ def _as_text(cell: Any) -> str:
 
     A column of whole numbers has another type if one of its cells is empty, and must have the same texts.
     """
-    if isinstance(cell, (float, np.floating)) and float(cell).is_integer():
-        return str(int(cell))
+    number = isinstance(cell, (int, float, np.integer, np.floating)) and not isinstance(cell, bool)
+    if number and float(cell).is_integer():
+        return str(int(float(cell)))  # also of whole numbers that a float cannot hold
     return str(cell)
 
 

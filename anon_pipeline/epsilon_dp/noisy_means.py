@@ -124,7 +124,7 @@ def refuse_unfit_noise(policy: EpsilonDpPolicy, records: int, epsilon: Fraction)
     shares = column_shares(policy, epsilon)
     for (name, column), share in zip(policy.columns.items(), shares, strict=True):
         scale = 1 if column.values is not None else column.steps
-        if many * scale * 2 * share.denominator > _EXACT or share.numerator > 2**20:
+        if many * scale * 2 * share.denominator > _EXACT or share.numerator * records > 2**60:
             raise InputError(
                 f"columns.{name}: the noise of so many groups cannot be drawn exactly. Use a coarser "
                 "resolution, larger groups, or epsilon and weights with fewer decimals"

@@ -96,6 +96,16 @@ def test_other_commands_say_that_it_is_another_kind(call: Call, command: tuple[s
     assert done.code == 2 and "What makes an ε-DP release is run" in done.err
 
 
+def test_a_lost_ledger_is_made_good(call: Call, tmp_path: Path) -> None:
+    assert call("run", "dp.yaml").code == 0
+    (tmp_path / "ledger.sqlite").unlink()
+    done = call("run", "dp.yaml")
+    assert done.code == 2 and "missing from the ledger" in done.err
+    done = call("ledger", "adopt", "dp.yaml")
+    assert done.code == 0 and "is entered as published, ε = 1" in done.out
+    assert "2 of the budget of 5 spent" in call("run", "dp.yaml").out
+
+
 def test_policies_are_checked_without_data(call: Call, tmp_path: Path) -> None:
     done = call("check-policy", ".")
     assert done.code == 0 and "policies checked: 1, refused: 0, with warnings: 0" in done.out

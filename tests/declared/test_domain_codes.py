@@ -64,6 +64,10 @@ def test_the_type_of_a_column_does_not_decide() -> None:
     assert codes_of(values, pd.Series([1, 2, 2])) == [0, 1, 1]
     assert codes_of(values, pd.Series([1, None, 2])) == [0, 2, 1]
     assert codes_of(values, pd.Series([1, None, 2], dtype="Int64")) == [0, 2, 1]
+    large = DeclaredColumn(values=("9007199254740992", "none"), otherwise="none")
+    for cells in ([2**53 + 1, 2**53], [2**53 + 1, None, 2**53]):
+        kept = [code for code, cell in zip(codes_of(large, pd.Series(cells)), cells, strict=True) if cell]
+        assert kept == [0, 0]
     assert codes_of(AGE, pd.Series([18, None, 90])) == codes_of(AGE, pd.Series(["18", None, "90"]))
 
 

@@ -17,6 +17,7 @@ from anon_pipeline.base.errors import InputError
 from anon_pipeline.ledger import Asked, Ledger, exact_text
 from anon_pipeline.ledger.recovery import adopt, datasets_of
 from anon_pipeline.perturb.budget import exact_fraction
+from anon_pipeline.policy.declared_release import DeclaredRelease
 from anon_pipeline.policy.locations import plain_partition
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.version_1 import digest_1
@@ -68,7 +69,7 @@ class _Found:
 
 def adopt_releases(
     booked: Opened,
-    policy: Policy,
+    policy: Policy | DeclaredRelease,
     memory: Memory | None,
     *,
     dataset: str | None = None,
@@ -157,8 +158,9 @@ def _refuse_if_of_another(asked: Asked, found: Iterable[_Found], known: Mapping[
         )
 
 
-def _find_published(booked: Opened, policy: Policy) -> Iterator[_Found]:
+def _find_published(booked: Opened, policy: Policy | DeclaredRelease) -> Iterator[_Found]:
     """Yield what the manifests at the destinations show."""
+    digests = {policy.digest, digest_1(policy)} if isinstance(policy, Policy) else {policy.digest}
     for document in manifests_of(booked.root, policy.name):
         partition, digest, made_by = _names_in(document, policy.name)
         epsilon = max(Fraction(booked.asked.epsilon), _promised_epsilon(document))
@@ -172,7 +174,7 @@ def _find_published(booked: Opened, policy: Policy) -> Iterator[_Found]:
             memory=booked.asked.memory if composed else None,
         )
         for release_id in release_ids_in([document]) or [_id_of(digest, partition)]:
-            yield _Found(release_id, asked, digest, made_by in (policy.digest, digest_1(policy)))
+            yield _Found(release_id, asked, digest, made_by in digests)
 
 
 def _names_in(document: Mapping[str, Any], release: str) -> tuple[str | None, str, str]:
