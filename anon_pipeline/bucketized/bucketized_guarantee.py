@@ -10,13 +10,13 @@ def bucketized_guarantee(policy: BucketizedPolicy) -> list[str]:
     known = ", ".join(name for one in policy.slices[:-1] for name in one)
     together = "; ".join(", ".join(one) for one in policy.slices)
     return [
-        f"By its bucket alone, a person's {policy.sensitive} is guessed with probability 1/{policy.l} at "
-        f"most, even by an attacker who knows {known} exactly. Rows of two tables belong together with "
+        f"By its bucket alone, a person's value of {policy.sensitive} is guessed with probability "
+        f"1/{policy.l} at most, even by an attacker who knows {known} exactly. Rows of two tables belong together with "
         f"probability 1/{policy.k} at most.",
         f"Values are released as they are, in tables of their own: {together}. Whoever knows some values of "
         "a row sees the others in it, and that the person is in the data.",
         "Less is promised against attackers who know more: who can rule out values of a person guesses "
-        f"better, and who knows the {policy.sensitive} of all others of a bucket knows the last one.",
+        f"better, and who knows {policy.sensitive} of all others of a bucket knows the last one.",
         "Measured with a simulated attacker, which is no upper bound: how often he guesses right after he "
         "has learned from all buckets which values go together.",
     ]

@@ -68,7 +68,8 @@ def run_declared(policy_file: Path, kind: ReleaseKind, options: Mapping[str, Any
 def _print_release(policy: DeclaredRelease, locations: Locations, written: DeclaredPublished) -> None:
     words = policy.kind.words.partition(" ")[2]
     print_report(written.report, f"{words} {policy.name}", at_hand=True)
-    more = f"\n          and {len(written.paths) - 1:,} more data files" if written.paths[1:] else ""
+    others = len(written.paths) - 1
+    more = f"\n          and {others:,} more data file{'s' * (others != 1)}" if others else ""
     click.echo(
         f"release   {written.paths[0]}{more}\nmanifest  {written.manifest_path}\n"
         f"report    {written.report_path}"

@@ -10,6 +10,6 @@ from anon_pipeline.policy.bucketized_release import BucketizedPolicy
 
 def test_it_names_columns_and_numbers(bucketized: Callable[..., BucketizedPolicy]) -> None:
     said = bucketized_guarantee(bucketized())
-    assert "illness is guessed with probability 1/3" in said[0] and "age, city exactly" in said[0]
+    assert "value of illness is guessed with probability 1/3" in said[0] and "age, city exactly" in said[0]
     assert "age, city; illness" in said[1] and "is in the data" in said[1]
     assert all(line.endswith(".") for line in said)
