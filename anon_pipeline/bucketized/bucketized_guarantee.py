@@ -11,8 +11,8 @@ def bucketized_guarantee(policy: BucketizedPolicy) -> list[str]:
     together = "; ".join(", ".join(one) for one in policy.slices)
     return [
         f"By its bucket alone, a person's value of {policy.sensitive} is guessed with probability "
-        f"1/{policy.l} at most, even by an attacker who knows {known} exactly. Rows of two tables belong together with "
-        f"probability 1/{policy.k} at most.",
+        f"1/{policy.l} at most, even by an attacker who knows {known} exactly. Rows of two "
+        f"tables belong together with probability 1/{policy.k} at most.",
         f"Values are released as they are, in tables of their own: {together}. Whoever knows some values of "
         "a row sees the others in it, and that the person is in the data.",
         "Less is promised against attackers who know more: who can rule out values of a person guesses "

@@ -24,8 +24,8 @@ def _losses(policy: BucketizedPolicy, records: int) -> list[str]:
 
 def _report_words(policy: BucketizedPolicy, records: int) -> dict[str, Any]:
     return {
-        "headline": f"By its bucket, a value of {policy.sensitive} is guessed with probability 1/{policy.l} at "
-        "most.",
+        "headline": f"By its bucket, a value of {policy.sensitive} is guessed with probability "
+        f"1/{policy.l} at most.",
         "subline": "Quasi-identifiers are released as they are: whoever knows some of a person's sees the "
         "others.",
         "method": f"buckets of at least {max(policy.k, policy.l)} records (Anatomy, slicing)",
