@@ -144,6 +144,7 @@ def verify_declared_release(
 ) -> None:
     """Check a release against its manifest, and print what was found."""
     from anon_pipeline.base.errors import private_stage  # noqa: PLC0415
+    from anon_pipeline.declared.declared_manifest import UNVERIFIED  # noqa: PLC0415
     from anon_pipeline.declared.declared_verify import verify_declared  # noqa: PLC0415
     from anon_pipeline.gate import Status  # noqa: PLC0415
     from anon_pipeline.policy.load_declared import load_declared  # noqa: PLC0415
@@ -153,13 +154,14 @@ def verify_declared_release(
     with private_stage("verify"):
         report = verify_declared(release, policy=policy, key=key)
     refused = report.with_status(Status.REFUSED)
+    unverified = UNVERIFIED if key is None and not refused else ()
     if as_json:
         echo_json(
             {
                 "verified": not refused,
                 "in_part": False,
                 "verdicts": report.to_json()["verdicts"],
-                "unverified": [],
+                "unverified": [{"path": path, "how": "not verifiable", "why": _WHY} for path in unverified],
                 "warnings": [],
             }
         )
@@ -168,6 +170,8 @@ def verify_declared_release(
         unmeasured = ", ".join(verdict.limit for verdict in report.with_status(Status.UNMEASURED))
         if unmeasured:
             click.echo(f"Not verified: {unmeasured}.")
+        if unverified:
+            click.echo(f"Only a signature vouches for {', '.join(unverified)}: {_WHY}.")
         if not refused:
             click.echo("Nothing contradicts the manifest.")
     if refused:
@@ -198,3 +202,4 @@ def check_declared_policy(file: Path, kind: ReleaseKind, locations: Locations) -
 
 
 _STRONG = 5.0
+_WHY = "needs --public-key"

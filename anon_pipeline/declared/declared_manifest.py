@@ -28,6 +28,12 @@ from anon_pipeline.publish.release_files import parsed_json
 VERSION = 3
 """Of these manifests; versions 1 and 2 are of other releases."""
 _TEXTS = ("release", "data_digest", "policy_digest")
+_KEYS = {
+    *("manifest_version", "kind", "release", "partition", "made_at", "files", "policy_digest", "data_digest"),
+    *("records", "gate", "epsilon", "guarantee", "facts", "packages", "policy", "report"),
+}
+UNVERIFIED = ("made_at", "packages", "facts.perturbed.release_id")
+"""What nothing but a signature vouches for."""
 
 
 def digest_of_tables(tables: Sequence[pd.DataFrame]) -> str:
@@ -96,10 +102,18 @@ def read_declared_manifest(path: Path) -> tuple[dict[str, Any], ReleaseKind] | N
 
 
 def _has_parts(document: Mapping[str, Any]) -> bool:
-    """Tell whether all that verification looks at is there, of the right type."""
+    """Tell whether all that these manifests have is there, of the right type, and nothing else."""
     try:
+        release_id = document["facts"]["perturbed"]["release_id"]
         return (
-            document["manifest_version"] == VERSION
+            document.keys() - {"signature"} == _KEYS
+            and document["manifest_version"] == VERSION
+            and document["partition"] is None
+            and isinstance(document["made_at"], str)
+            and document["facts"] == {"perturbed": {"release_id": release_id}}
+            and isinstance(release_id, str | None)
+            and {"python", "anon-pipeline"} <= document["packages"].keys()
+            and all(isinstance(version, str) for version in document["packages"].values())
             and all(isinstance(document[key], str) for key in _TEXTS)
             and type(document["records"]) is int
             and bool(document["files"])
@@ -107,7 +121,7 @@ def _has_parts(document: Mapping[str, Any]) -> bool:
             and isinstance(document["gate"]["verdicts"], list)
             and isinstance(document["guarantee"], list)
         )
-    except (LookupError, TypeError):
+    except (LookupError, TypeError, AttributeError):
         return False
 
 
@@ -140,6 +154,10 @@ def public_declared_policy(data: bytes, kind: ReleaseKind) -> tuple[DeclaredRele
         document = parsed_json(data.decode("utf-8"))
         attributes = {key: one for key, one in document["attributes"].items() if one is not None}
         source = placeless().model_dump(mode="json", exclude_none=True, exclude_defaults=True)
-        return declared_from({**attributes, "source": source}, kind), str(document["policy_digest"])
+        policy, digest = declared_from({**attributes, "source": source}, kind), document["policy_digest"]
+        whole = json.loads(declared_policy_bytes(policy)) | {"policy_digest": digest}
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, PolicyError):
-        raise InputError("it must be the public part of a policy, in JSON") from None
+        whole, document, digest = None, None, None
+    if whole is None or whole != document or not isinstance(digest, str):
+        raise InputError("it must be the public part of a policy, in JSON")
+    return policy, digest

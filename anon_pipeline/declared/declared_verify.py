@@ -29,7 +29,7 @@ from anon_pipeline.declared.parts import Release, parts_of
 from anon_pipeline.limits.verdicts import GateReport, Status, Verdict
 from anon_pipeline.policy.declared_release import DeclaredRelease
 from anon_pipeline.policy.files import Limits
-from anon_pipeline.publish.file_formats import from_files, schema_of
+from anon_pipeline.publish.file_formats import column_types, from_files, schema_of
 from anon_pipeline.publish.manifest.manifest import MANIFEST
 from anon_pipeline.publish.manifest.signatures import broken_signature
 from anon_pipeline.publish.release_files import is_file_beside, is_page, read_bytes
@@ -123,6 +123,8 @@ def _tables(folder: Path, document: Mapping[str, Any]) -> tuple[list[pd.DataFram
                 raise InputError("the manifest must name it with digest and size")
             data = read_bytes(folder / item["name"], item, Limits())
             found.append(from_files([data], item["format"], like=schema_of(item["types"])))
+            if column_types(found[-1]) != item["types"]:
+                raise InputError("the types must be those of the file's columns")
         except OSError as error:
             wrong = error_words(error)
         except InputError as error:
@@ -210,6 +212,7 @@ def _recorded_gate(document: Mapping[str, Any], verdicts: Sequence[Verdict]) -> 
     same = found.passed and document["gate"].get("passed") is True
     same &= (found.data_digest, found.policy_digest) == digests
     same &= [one.limit for one in found.verdicts] == [one.limit for one in verdicts]
+    same &= [one.to_json() for one in found.verdicts] == document["gate"]["verdicts"]
     if not same or not all(one.is_readable for one in found.verdicts):
         return _verdict_on("recorded gate", wrong)
     for one, other in zip(found.verdicts, verdicts, strict=True):

@@ -57,6 +57,7 @@ def test_what_is_printed_as_json_is_as_its_schema_says(call: Call, tmp_path: Pat
     verified = json.loads(call("verify", "releases/patients", "--json").out)
     jsonschema.validate(verified, schema_of("verify"))
     assert verified["verified"] is True
+    assert "made_at" in [leaf["path"] for leaf in verified["unverified"]]
     change(tmp_path, "0.5}", "0.0001}")
     done = call("run", "dp.yaml", "--json")
     refused = json.loads(done.out)

@@ -45,6 +45,13 @@ def test_other_manifests_are_none_and_broken_ones_are_refused(tmp_path: Path) ->
     whole: dict[str, Any] = {
         "kind": "epsilon_dp",
         "manifest_version": 3,
+        "partition": None,
+        "made_at": "2026-11-27T00:00:00+00:00",
+        "epsilon": 1.0,
+        "facts": {"perturbed": {"release_id": None}},
+        "packages": {"python": "3.11", "anon-pipeline": "0.2"},
+        "policy": {},
+        "report": {},
         "release": "a",
         "data_digest": "b",
         "policy_digest": "c",
@@ -55,10 +62,10 @@ def test_other_manifests_are_none_and_broken_ones_are_refused(tmp_path: Path) ->
     }
     path.write_text(json.dumps(whole))
     assert read_declared_manifest(path) == (whole, EPSILON_DP)
-    for key in whole.keys() - {"kind"}:
+    for key in (*(whole.keys() - {"kind", "epsilon", "policy", "report"}), "strange"):
         for value in (None, 7.5, [], {}):
             path.write_text(json.dumps({**whole, key: value}))
-            if value == [] and key == "guarantee":
+            if (key, value) in (("guarantee", []), ("partition", None)):
                 continue
             with pytest.raises(InputError, match="must be a manifest of an ε-DP release"):
                 read_declared_manifest(path)

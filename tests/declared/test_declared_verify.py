@@ -63,6 +63,7 @@ def test_a_changed_file_is_refused(released: Path) -> None:
         ("policy_digest", "0" * 64, "policy"),
         ("release", "others", "policy"),
         ("guarantee", ["Nothing can be learned."], "guarantee"),
+        ("epsilon", True, "epsilon"),
     ],
 )
 def test_a_changed_statement_is_refused(released: Path, key: str, value: Any, limit: str) -> None:
@@ -82,6 +83,8 @@ def test_a_changed_statement_is_refused(released: Path, key: str, value: Any, li
         lambda gate: gate | {"verdicts": [{}]},
         lambda gate: gate | {"verdicts": [one | {"value": "x"} for one in gate["verdicts"]]},
         lambda gate: gate | {"verdicts": [3, None, []]},
+        lambda gate: gate | {"verdicts": [{**one, "reason": "fine"} for one in gate["verdicts"]]},
+        lambda gate: gate | {"verdicts": [dict([*one.items()][:-1]) for one in gate["verdicts"]]},
     ],
 )
 def test_a_changed_verdict_is_refused(released: Path, change: Callable[[Any], Any]) -> None:
@@ -89,6 +92,33 @@ def test_a_changed_verdict_is_refused(released: Path, change: Callable[[Any], An
     document = json.loads(path.read_text())
     path.write_text(json.dumps(document | {"gate": change(document["gate"])}))
     assert "recorded gate" in refused(released)
+
+
+def test_a_public_policy_with_something_else_in_it_is_refused(released: Path) -> None:
+    path = released / "manifest.json"
+    document = json.loads(path.read_text())
+    file = released / document["policy"]["name"]
+    held = json.loads(file.read_text())
+    for change in (
+        {"type": "x"},
+        {"strange": 1},
+        {"attributes": held["attributes"] | {"strange": 1}},
+        {"attributes": held["attributes"] | {"records": 0}},
+        {"policy_digest": 3},
+    ):
+        data = json.dumps(held | change).encode()
+        file.write_bytes(data)
+        item = document["policy"] | {"sha256": hashlib.sha256(data).hexdigest(), "size": len(data)}
+        path.write_text(json.dumps(document | {"policy": item}))
+        assert "policy" in refused(released)
+
+
+def test_types_must_be_those_of_the_file(released: Path) -> None:
+    path = released / "manifest.json"
+    document = json.loads(path.read_text())
+    document["files"][0]["types"] = {"age": "double", "city": "string"}
+    path.write_text(json.dumps(document))
+    assert "file" in refused(released)
 
 
 def test_a_table_that_is_exchanged_with_its_digests_breaks_what_it_must_keep(released: Path) -> None:

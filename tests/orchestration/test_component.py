@@ -17,7 +17,7 @@ import yaml
 from dagster.components.testing import create_defs_folder_sandbox
 
 from anon_pipeline import AnonymizedRelease, Locations, PolicyError, load_policy, make_release, patients
-from anon_pipeline.catalog.release_kinds import EPSILON_DP
+from anon_pipeline.catalog.release_kinds import EPSILON_DP, RELEASE_KINDS
 from anon_pipeline.orchestration.component import build_release
 from anon_pipeline.orchestration.resources import FOLDERS, VAULT, Folders, default_resources, with_resources
 from anon_pipeline.orchestration.vault import VaultIOManager
@@ -103,15 +103,19 @@ def test_dg_finds_scaffolds_and_checks_it_in_a_foreign_project(foreign: Path, dg
     assert "visitors/published" in dg_command(foreign, "list", "defs").stdout
 
 
-def test_dg_scaffolds_and_checks_an_epsilon_dp_release(foreign: Path, dg_command: Command) -> None:
-    made = dg_command(foreign, "scaffold", "defs", "anon_pipeline.EpsilonDpRelease", "visitors")
-    assert made.returncode == 0, made.stderr
-    path = foreign / "shop" / "defs" / "visitors" / "defs.yaml"
-    assert load_declared(path, EPSILON_DP).name == "visitors"
+def test_dg_scaffolds_and_checks_other_kinds_of_releases(foreign: Path, dg_command: Command) -> None:
+    paths = {}
+    for kind in RELEASE_KINDS.values():
+        made = dg_command(foreign, "scaffold", "defs", kind.type, f"own_{kind.name}")
+        assert made.returncode == 0, made.stderr
+        paths[kind] = foreign / "shop" / "defs" / f"own_{kind.name}" / "defs.yaml"
+        assert load_declared(paths[kind], kind).name == f"own_{kind.name}"
     for check in ("yaml", "defs"):
         done = dg_command(foreign, "check", check)
         assert done.returncode == 0, done.stdout + done.stderr
-    assert "visitors/published" in dg_command(foreign, "list", "defs").stdout
+    listed = dg_command(foreign, "list", "defs").stdout
+    assert all(f"own_{kind.name}/published" in listed for kind in paths)
+    path = paths[EPSILON_DP]
     path.write_text(path.read_text().replace("otherwise: unknown", "otherwise: nobody", 1))
     done = dg_command(foreign, "check", "defs")
     assert done.returncode != 0 and "otherwise must be one of values" in done.stdout + done.stderr
