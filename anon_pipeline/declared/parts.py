@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -30,9 +30,9 @@ class Release:
     seeded: whether its random numbers can be made again by who knows a seed.
     """
 
-    tables: Sequence[pd.DataFrame]
+    tables: Sequence[pd.DataFrame] = field(repr=False)
     records: int
-    codes: Integers | None = None
+    codes: Integers | None = field(default=None, repr=False)
     seeded: bool = False
 
 

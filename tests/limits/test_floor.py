@@ -124,7 +124,7 @@ def test_weaker_if_and_only_if_a_number_is_on_the_wrong_side(
     k: int, own_k: int, epsilon: float, own_epsilon: float
 ) -> None:
     policy = policy_from(merged(SMALL, {"anonymize": {"k": own_k}, "perturb": {"epsilon": own_epsilon}}))
-    floor = Floor("f", {("anonymize", "k"): k, ("perturb", "epsilon"): epsilon}, {"k": k}, ())
+    floor = Floor("f", {("anonymize", "k"): k, ("perturb", "epsilon"): epsilon}, {"k": k}, (), {})
     named = {line.partition(":")[0] for line in weaker_keys(policy, floor)}
     expected = {"anonymize.k"} if own_k < k else set()
     expected |= {"perturb.epsilon"} if own_epsilon > epsilon else set()
