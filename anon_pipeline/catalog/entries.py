@@ -188,6 +188,8 @@ class Format:
     folder: place of the function that reads a folder of such files as one table; none: it reads files alone.
     first_rows: place of the function from a file to its first rows, as texts, where a title may come before
         the names of the columns; none: names and records are told apart by the format.
+    by_cell: whether a cell is read the same whatever the others of its column hold: as a text, or by a type
+        that the file states. ε-DP releases need it.
     """
 
     name: str
@@ -197,6 +199,7 @@ class Format:
     packed: bool = False
     folder: str = ""
     first_rows: str = ""
+    by_cell: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +223,7 @@ class SourceKind:
     upstream: whether it is the key of an asset of Dagster, which Dagster alone can read.
     session: whether it is read by a session that Dagster may have as a resource.
     generated: whether its records are made up. Each partition is then one of its own, whatever its key.
+    by_cell: whether a cell is read the same whatever the others of its column hold, if its format does so.
     """
 
     name: str
@@ -234,6 +238,7 @@ class SourceKind:
     upstream: bool = False
     session: bool = False
     generated: bool = False
+    by_cell: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,13 @@ FORMATS = table_of(
     "sources",
     Format,
     (
-        Format("csv", "anon_pipeline.sources.formats:csv_frame", packed=True),
+        Format("csv", "anon_pipeline.sources.formats:csv_frame", packed=True, by_cell=True),
         Format(
             "parquet",
             "anon_pipeline.sources.formats:parquet_frame",
             magic=b"PAR1",
             folder="anon_pipeline.sources.parquet_columns:packed_folder",
+            by_cell=True,
         ),
         Format(
             "excel",

@@ -116,6 +116,7 @@ def _has_parts(document: Mapping[str, Any]) -> bool:
             and all(isinstance(version, str) for version in document["packages"].values())
             and all(isinstance(document[key], str) for key in _TEXTS)
             and type(document["records"]) is int
+            and 1 <= document["records"] <= 2**40
             and bool(document["files"])
             and all(_is_file(item) for item in document["files"])
             and isinstance(document["gate"]["verdicts"], list)

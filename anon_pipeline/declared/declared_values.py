@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 
-from anon_pipeline.declared.domain_codes import whole_numbers
+from anon_pipeline.declared.domain_codes import values_of, whole_numbers
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy.declared_columns import DeclaredColumn
 from anon_pipeline.policy.declared_release import DeclaredRelease
 
 VALUES, DRAW = "declared_values", "draw"
 """Names of the limits that all kinds of releases with declared columns have."""
-
-_SLACK = 1e-6  # of a step: decimals that were read from a text
 
 
 def judge_values(policy: DeclaredRelease, table: pd.DataFrame, records: int) -> Verdict:
@@ -62,8 +61,9 @@ def _strange_cells(column: DeclaredColumn, cells: pd.Series) -> int:
         return len(cells)
     if whole_numbers(column) and not pd.api.types.is_integer_dtype(cells):
         return len(cells)
-    low, high = column.range
+    low, high = (float(bound) for bound in column.range)
     found = cells.to_numpy("float64", na_value=float("nan"))
-    units = (found - float(low)) / float(column.step)
-    fits = (found >= float(low)) & (found <= float(high)) & (abs(units - units.round()) <= _SLACK)
-    return int((~fits).sum())
+    inside = (found >= low) & (found <= high)
+    nearest = np.rint((np.where(inside, found, low) - low) / float(column.step)).astype(np.int64)
+    again = values_of(column, np.clip(nearest, 0, column.steps)).to_numpy("float64")
+    return int((~inside | (again != found)).sum())

@@ -30,7 +30,7 @@ from anon_pipeline.limits.verdicts import GateReport, Status, Verdict
 from anon_pipeline.policy.declared_release import DeclaredRelease
 from anon_pipeline.policy.files import Limits
 from anon_pipeline.publish.file_formats import column_types, from_files, schema_of
-from anon_pipeline.publish.manifest.manifest import MANIFEST
+from anon_pipeline.publish.manifest.manifest import MANIFEST, recorded_packages
 from anon_pipeline.publish.manifest.signatures import broken_signature
 from anon_pipeline.publish.release_files import is_file_beside, is_page, read_bytes
 from anon_pipeline.publish.verify.stray_files import count_stray_files
@@ -156,7 +156,11 @@ def _report_file(
         same = declared_report(policy, bare, tables) == data
     except Exception:  # noqa: BLE001 - a manifest that was written by hand may hold anything
         same = False
-    return _verdict_on("report", None) if same else _unmeasured_verdict("report", _WORDS)
+    if same:
+        return _verdict_on("report", None)
+    now = recorded_packages()["anon-pipeline"] == document["packages"]["anon-pipeline"]
+    wrong = "it must be what manifest, policy and files lead to"
+    return _verdict_on("report", wrong) if now else _unmeasured_verdict("report", _WORDS)
 
 
 def _strangers(folder: Path, document: Mapping[str, Any]) -> Verdict:
@@ -221,5 +225,13 @@ def _recorded_gate(document: Mapping[str, Any], verdicts: Sequence[Verdict]) -> 
             same &= one.value is None
             continue
         same &= one.status is other.status and (one.value is None) is (other.value is None)
-        same &= math.isclose(one.value or 0.0, other.value or 0.0, rel_tol=1e-9)
+        same &= _close(one.value, other.value)
     return _verdict_on("recorded gate", None if same else wrong)
+
+
+def _close(one: float | None, other: float | None) -> bool:
+    """Tell whether two measures are equal but for rounding."""
+    try:
+        return math.isclose(one or 0.0, other or 0.0, rel_tol=1e-9)
+    except OverflowError:  # a whole number with hundreds of digits
+        return False

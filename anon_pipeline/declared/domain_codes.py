@@ -6,9 +6,11 @@ error depends on a value. So tables that differ in one record have codes that di
 
 from __future__ import annotations
 
+import datetime
 import math
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -70,6 +72,8 @@ def _distinct(cells: pd.Series) -> tuple[Integers, Sequence[Any]]:
     one_type = cells.dtype != object or pd.api.types.infer_dtype(cells, skipna=True) == "string"
     if one_type:
         places, distinct = pd.factorize(cells, use_na_sentinel=True)
+        if cells.dtype == np.float32:  # the decimals that it was written with, not the nearest double
+            return places.astype(np.int64), [float(str(np.float32(cell))) for cell in distinct]
         return places.astype(np.int64), list(distinct)
     return np.where(cells.isna(), -1, np.arange(len(cells))), list(cells)
 
@@ -91,18 +95,30 @@ def _as_number(cell: Any) -> float | None:
         return float(cell) if _NUMBER.fullmatch(cell) else None
     try:
         return float(cell)
-    except (TypeError, ValueError, OverflowError):
+    except OverflowError:  # a whole number with hundreds of digits
+        return math.inf if cell > 0 else -math.inf
+    except Exception:  # noqa: BLE001 - whatever it is, it is no number
         return None
 
 
 def _as_text(cell: Any) -> str:
-    """Write a cell as the policy's values are: whole numbers without a point.
+    """Write a cell as the policy's values are, by this cell alone.
 
-    A column of whole numbers has another type if one of its cells is empty, and must have the same texts.
+    Whole numbers are without a point: a column of them has another type if one of its cells is empty. Numbers
+    beyond what a float holds are rounded to one, as they are in such a column. Booleans are true and false,
+    days without a time have none.
     """
-    number = isinstance(cell, (int, float, np.integer, np.floating)) and not isinstance(cell, bool)
-    if number and float(cell).is_integer():
-        return str(int(float(cell)))  # also of whole numbers that a float cannot hold
+    if isinstance(cell, (bool, np.bool_)):
+        return "true" if cell else "false"
+    if isinstance(cell, Decimal):
+        cell = float(cell)
+    if isinstance(cell, (int, float, np.integer, np.floating)):
+        number = _as_number(cell)
+        whole = number is not None and math.isfinite(number) and number.is_integer()
+        return str(int(number or 0)) if whole else str(cell) if isinstance(cell, float) else str(number)
+    if isinstance(cell, datetime.datetime):
+        midnight = (cell.hour, cell.minute, cell.second, cell.microsecond) == (0, 0, 0, 0)
+        return cell.date().isoformat() if midnight and cell.tzinfo is None else cell.isoformat(" ")
     return str(cell)
 
 

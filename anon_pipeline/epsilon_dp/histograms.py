@@ -15,6 +15,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.declared.domain_codes import bin_of, bin_starts
 from anon_pipeline.perturb.discrete_laplace import discrete_laplace
 from anon_pipeline.perturb.keys import NoiseKey, Words
@@ -64,6 +65,17 @@ def noisy_counts(
         noise = discrete_laplace(np.full(cells, SENSITIVITY, np.int64), share, entropy=words)
         noisy.append(counts + noise.reshape(counts.shape))
     return noisy
+
+
+def refuse_unfit_counts(policy: EpsilonDpPolicy, records: int, epsilon: Fraction) -> None:
+    """Refuse an ε with which noise could not be drawn exactly, before anything is booked.
+
+    Raises:
+        InputError: it has too many decimals.
+    """
+    share = epsilon / len(policy.tables)
+    if SENSITIVITY * share.denominator > 2**52 or share.numerator > 2**62:
+        raise InputError("epsilon: its noise cannot be drawn exactly. Use fewer decimals, or fewer tables")
 
 
 def made_records(

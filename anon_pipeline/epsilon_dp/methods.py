@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.declared.domain_codes import values_of
-from anon_pipeline.epsilon_dp.histograms import made_records, noisy_counts
+from anon_pipeline.epsilon_dp.histograms import made_records, noisy_counts, refuse_unfit_counts
 from anon_pipeline.epsilon_dp.noisy_means import (
     column_shares,
     noisy_group_means,
@@ -46,7 +46,7 @@ class Method:
 
     noise: Callable[[EpsilonDpPolicy, Integers, Fraction, NoiseKey], list[Integers]]
     records: Callable[[EpsilonDpPolicy, Sequence[Integers], int, np.random.Generator], Integers]
-    refuses: Callable[[EpsilonDpPolicy, int, Fraction], None] = lambda policy, records, epsilon: None
+    refuses: Callable[[EpsilonDpPolicy, int, Fraction], None]
 
 
 def _group_noise(
@@ -82,7 +82,7 @@ def _ranked_records(
 
 
 _METHODS: Mapping[str, Method] = {
-    "histograms": Method(noisy_counts, made_records),
+    "histograms": Method(noisy_counts, made_records, refuse_unfit_counts),
     "group_means": Method(_group_noise, _group_records, refuse_unfit_noise),
     "column_means": Method(_ranked_noise, _ranked_records, refuse_unfit_noise),
 }

@@ -250,7 +250,10 @@ def declared_published(policy: DeclaredRelease) -> dg.AssetsDefinition:
                 raise refused
             written = None if draft is None else publish_draft(draft)
         if written is not None:
-            yield dg.MaterializeResult(asset_key=key, metadata=_metadata(policy, written))
+            version = dg.DataVersion(str(written.manifest["data_digest"]))  # else it is one of the input
+            yield dg.MaterializeResult(
+                asset_key=key, metadata=_metadata(policy, written), data_version=version
+            )
 
     return published_asset
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import Annotated, Any
 
@@ -11,6 +12,8 @@ from anon_pipeline.policy.fields import Plain, Positive, Real, Strict, Whole
 from anon_pipeline.policy.hierarchies import Names, as_texts
 from anon_pipeline.policy.marks import SHOWN
 
+NUMBER = re.compile(r"[+-]?(\d{1,30}(\.\d{0,30})?|\.\d{1,30})([eE][+-]?\d{1,2})?", re.ASCII)
+"""How a policy writes a number as a text."""
 MOST_VALUES = 100_000
 """Values that a column can have."""
 MOST_STEPS = 2**40
@@ -48,6 +51,8 @@ class DeclaredColumn(Strict):
     )
     weight: Annotated[Positive, SHOWN] = Field(
         1,
+        ge=1e-3,
+        le=1e3,
         description="Of an ε-DP release: share of ε, relative to the other columns; with histograms, tables "
         "share ε equally.",
     )
@@ -77,17 +82,16 @@ class DeclaredColumn(Strict):
         low, high = self.range
         if not low < high or (high - low) % self.step:
             raise ValueError("bounds must be [lowest, highest], a whole number of resolutions apart")
-        if max(abs(low), abs(high)) / self.step > 2**52 or self.steps > MOST_STEPS:
+        units = int(max(abs(low), abs(high), key=float) / self.step)
+        if units > 2**52 or self.steps > MOST_STEPS:
             raise ValueError(f"bounds must be at most {MOST_STEPS:,} resolutions apart")
+        if max(units, 1) * self.step.numerator > 2**53 or self.step.denominator > 2**53:
+            raise ValueError("bounds and resolution must have fewer digits: not each number would be exact")
         if low % self.step:
             raise ValueError("bounds must be whole multiples of resolution")
         if self.bins is not None and self.bins > self.steps + 1:
             raise ValueError(f"bins must be at most the {self.steps + 1:,} numbers that there are")
-        try:
-            fits = low <= Fraction(self.otherwise) <= high
-        except (ValueError, ZeroDivisionError):
-            fits = False
-        if not fits:
+        if not NUMBER.fullmatch(self.otherwise) or not low <= Fraction(self.otherwise) <= high:
             raise ValueError("otherwise must be a number within bounds")
 
     @property

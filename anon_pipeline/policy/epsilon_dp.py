@@ -14,12 +14,16 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from anon_pipeline.catalog.release_kinds import EPSILON_DP, ReleaseKind
+from anon_pipeline.catalog.sources import FORMATS
 from anon_pipeline.policy.declared_release import DeclaredRelease
 from anon_pipeline.policy.fields import Plain, Positive, Real, Strict, Whole
 from anon_pipeline.policy.marks import SHOWN, TEXT
+from anon_pipeline.policy.source import SOURCES
 
 METHODS = ("histograms", "group_means", "column_means")
 """Keys of the methods, of which a policy names one."""
+MOST_TABLES, MOST_COLUMNS = 1_000, 30
+"""Histograms of a release, and columns of each."""
 MOST_CELLS = 10_000_000
 """Cells of all histograms together, which are all in memory."""
 
@@ -61,7 +65,9 @@ class Histograms(Strict):
 class GroupMeans(Strict):
     """Noisy means of groups of k records, which are formed in an order that the data does not decide."""
 
-    k: Annotated[Whole, SHOWN] = Field(ge=2, description="Records of each group; the last one may have more.")
+    k: Annotated[Whole, SHOWN] = Field(
+        ge=2, le=10**9, description="Records of each group; the last one may have more."
+    )
     orders: Annotated[Literal["one", "corners"], SHOWN] = Field(
         "one",
         description="From where groups are formed: one corner of the declared domain, or several corners in "
@@ -72,7 +78,9 @@ class GroupMeans(Strict):
 class ColumnMeans(Strict):
     """Noisy means of groups of k neighbours in each column by itself; columns are shuffled apart."""
 
-    k: Annotated[Whole, SHOWN] = Field(ge=2, description="Values of each group; the last one may have more.")
+    k: Annotated[Whole, SHOWN] = Field(
+        ge=2, le=10**9, description="Values of each group; the last one may have more."
+    )
 
 
 class DpGate(Strict):
@@ -97,7 +105,9 @@ class EpsilonDpPolicy(DeclaredRelease):
         "for records, and this cannot be checked without looking at the data."
     )
     epsilon: Annotated[Positive, SHOWN] = Field(
-        le=20, description="ε of the whole release. Up to 1 is strong; with more than 5 little is promised."
+        ge=1e-6,
+        le=20,
+        description="ε of the whole release. Up to 1 is strong; with more than 5 little is promised.",
     )
     histograms: Annotated[Histograms | None, SHOWN] = None
     group_means: Annotated[GroupMeans | None, SHOWN] = None
@@ -105,13 +115,27 @@ class EpsilonDpPolicy(DeclaredRelease):
     gate: Annotated[DpGate, SHOWN] = DpGate()
 
     def broken_method(self) -> list[str]:
-        """Say what is wrong with the method and the columns that it takes."""
+        """Say what is wrong with the source, the method and the columns that it takes."""
+        source = self.source
+        if not (source.kind.by_cell and FORMATS[source.format].by_cell):
+            formats = ", ".join(name for name, form in FORMATS.items() if form.by_cell)
+            kinds = ", ".join(name for name, kind in SOURCES.items() if kind.by_cell)
+            return [
+                "source: must be one in which each cell is read by itself, since one record could change how "
+                f"others are read: {kinds}; of files {formats}"
+            ]
         given = [name for name in METHODS if getattr(self, name) is not None]
         if len(given) != 1:
             return [f"exactly one of {', '.join(METHODS)} must be given"]
         if self.histograms is None:
             binned = [name for name, column in self.columns.items() if column.bins is not None]
             return [f"columns.{name}.bins: must be left out without histograms" for name in binned]
+        return self._broken_tables()
+
+    def _broken_tables(self) -> list[str]:
+        """Say what is wrong with the histograms."""
+        if len(self.tables) > MOST_TABLES or any(len(table) > MOST_COLUMNS for table in self.tables):
+            return [f"histograms.tables: at most {MOST_TABLES:,} tables of at most {MOST_COLUMNS} columns"]
         named = [name for table in self.tables for name in table]
         wrong = sorted({*named} ^ {*self.columns})
         if wrong or any(len({*table}) != len(table) for table in self.tables):

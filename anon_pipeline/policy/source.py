@@ -161,6 +161,7 @@ _OWN = (
         f"{_READS}.paths:path_frame",
         partition=(_PARTITION,),
         watched=True,
+        by_cell=True,
     ),
     SourceKind(
         "url",
@@ -170,6 +171,7 @@ _OWN = (
         partition=(_PARTITION,),
         version=f"{_READS}.urls:url_version",
         remote="url",
+        by_cell=True,
     ),
     SourceKind(
         "url_env",
@@ -177,6 +179,7 @@ _OWN = (
         "Name of an environment variable that holds such a URL.",
         f"{_READS}.urls:url_env_frame",
         remote="variable",
+        by_cell=True,
     ),
     SourceKind(
         "sql",
@@ -193,6 +196,7 @@ _OWN = (
         f"{_READS}.duckdb_files:duckdb_frame",
         partition=(_PARTITION, "$partition"),
         partition_in=("path", "query"),
+        by_cell=True,
     ),
     SourceKind(
         "iceberg",
@@ -202,6 +206,7 @@ _OWN = (
         partition=(_PARTITION,),
         partition_in=("table", "ref"),
         version=f"{_READS}.iceberg_tables:iceberg_version",
+        by_cell=True,
     ),
     SourceKind(
         "delta",
@@ -211,6 +216,7 @@ _OWN = (
         partition=(_PARTITION,),
         partition_in=("path", "url"),
         version=f"{_READS}.delta_tables:delta_version",
+        by_cell=True,
     ),
     SourceKind(
         "spark",
@@ -220,6 +226,7 @@ _OWN = (
         partition=(_PARTITION, ":partition"),
         partition_in=("table", "query"),
         session=True,
+        by_cell=True,
     ),
     SourceKind(
         "asset",
@@ -234,6 +241,7 @@ _OWN = (
         "Name of a generator, instead of a path.",
         f"{_READS}.synthetic_people:generate_frame",
         generated=True,
+        by_cell=True,
     ),
 )
 SOURCES: Mapping[str, SourceKind] = table_of("sources", SourceKind, _OWN, taken=Source.model_fields)

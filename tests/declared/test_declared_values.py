@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from anon_pipeline.declared.declared_values import broken_values, judge_draw, judge_values
+from anon_pipeline.declared.domain_codes import values_of
 from anon_pipeline.gate import Status
+from anon_pipeline.policy.declared_columns import DeclaredColumn
 from anon_pipeline.policy.epsilon_dp import EpsilonDpPolicy
+from tests.epsilon_dp.neighbours import dp_policy
 
 Changed = Callable[..., EpsilonDpPolicy]
 
@@ -52,3 +56,22 @@ def test_verdicts(changed: Changed, frame: pd.DataFrame) -> None:
     assert judge_draw(seeded=False, from_files=False).status is Status.PASSED
     assert judge_draw(seeded=True, from_files=False).status is Status.REFUSED
     assert judge_draw(seeded=False, from_files=True).status is Status.UNMEASURED
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "resolution"),
+    [
+        (1_700_000_000, 1_700_001_000, 0.001),
+        (1_700_000_000, 1_700_000_010, 0.01),
+        (0, 10**9, 0.1),
+        (-5, 5, 1e-6),
+        (450_359_962_737_000, 450_359_962_737_049.6, 0.1),
+    ],
+)
+def test_each_number_of_a_fine_grid_is_declared(low: float, high: float, resolution: float) -> None:
+    column = DeclaredColumn(bounds=(low, high), resolution=resolution, otherwise=str(low))
+    policy = dp_policy(columns={"x": column}, histograms=None, column_means={"k": 2})
+    codes = np.unique(np.linspace(0, column.steps, 3_001).astype(np.int64))
+    frame = pd.DataFrame({"x": values_of(column, codes)})
+    assert broken_values(policy, frame, len(codes)) is None
+    assert "got 1 others" in str(broken_values(policy, frame[:1] + resolution / 3, 1))

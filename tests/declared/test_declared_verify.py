@@ -83,6 +83,7 @@ def test_a_changed_statement_is_refused(released: Path, key: str, value: Any, li
         lambda gate: gate | {"verdicts": [{}]},
         lambda gate: gate | {"verdicts": [one | {"value": "x"} for one in gate["verdicts"]]},
         lambda gate: gate | {"verdicts": [3, None, []]},
+        lambda gate: gate | {"verdicts": [one | {"value": 10**400} for one in gate["verdicts"]]},
         lambda gate: gate | {"verdicts": [{**one, "reason": "fine"} for one in gate["verdicts"]]},
         lambda gate: gate | {"verdicts": [dict([*one.items()][:-1]) for one in gate["verdicts"]]},
     ],
@@ -111,6 +112,29 @@ def test_a_public_policy_with_something_else_in_it_is_refused(released: Path) ->
         item = document["policy"] | {"sha256": hashlib.sha256(data).hexdigest(), "size": len(data)}
         path.write_text(json.dumps(document | {"policy": item}))
         assert "policy" in refused(released)
+
+
+def test_a_forged_report_is_refused(released: Path) -> None:
+    path = released / "manifest.json"
+    document = json.loads(path.read_text())
+    file = released / document["report"]["name"]
+    data = file.read_text("utf-8").replace("ε = 1", "ε = 0.01").encode()
+    file.write_bytes(data)
+    item = document["report"] | {"sha256": hashlib.sha256(data).hexdigest(), "size": len(data)}
+    path.write_text(json.dumps(document | {"report": item}))
+    assert refused(released) == {"report"}
+    packages = document["packages"] | {"anon-pipeline": "9.9"}
+    path.write_text(json.dumps(document | {"report": item, "packages": packages}))
+    unmeasured = verify_declared(released).with_status(Status.UNMEASURED)
+    assert "report" in {one.limit for one in unmeasured}
+
+
+@pytest.mark.parametrize("records", [0, -1, 2**70])
+def test_impossible_numbers_of_records_are_an_error(released: Path, records: int) -> None:
+    path = released / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"records": records}))
+    with pytest.raises(InputError, match="must be a manifest"):
+        verify_declared(released)
 
 
 def test_types_must_be_those_of_the_file(released: Path) -> None:

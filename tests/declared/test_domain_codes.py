@@ -19,7 +19,7 @@ from tests.epsilon_dp.neighbours import dp_policy
 
 AGE = DeclaredColumn(bounds=(18, 90), otherwise="20")
 WEIGHT = DeclaredColumn(bounds=(-1, 1), resolution=0.1, otherwise="0.5")
-CITY = DeclaredColumn(values=("Cork", "1", "True", "none"), otherwise="none")
+CITY = DeclaredColumn(values=("Cork", "1", "true", "none"), otherwise="none")
 
 
 def codes_of(column: DeclaredColumn, cells: Any) -> list[int]:
@@ -53,9 +53,36 @@ def test_what_is_no_declared_value_counts_as_otherwise() -> None:
 
 
 def test_equal_objects_of_several_types_are_told_apart_whichever_comes_first() -> None:
-    cells = pd.Series([True, 1, 1.0, "1", "True"], dtype=object)
+    cells = pd.Series([True, 1, 1.0, "1", "true"], dtype=object)
     assert codes_of(CITY, cells) == [2, 1, 1, 1, 2]
     assert codes_of(CITY, cells[::-1].reset_index(drop=True)) == [2, 1, 1, 1, 2][::-1]
+
+
+def test_texts_of_typed_cells() -> None:
+    said = ("true", "false", "2024-01-31", "2024-01-31 12:30:00", "1.5", "2", "other")
+    column = DeclaredColumn(values=said, otherwise="other")
+    assert codes_of(column, pd.Series([True, False, True])) == [0, 1, 0]
+    assert codes_of(column, pd.Series([True, None, False], dtype="boolean")) == [0, 6, 1]
+    times = pd.Series([pd.Timestamp("2024-01-31"), pd.Timestamp("2024-01-31 12:30"), pd.NaT])
+    assert codes_of(column, times) == [2, 3, 6]
+    assert codes_of(column, pd.Series([datetime.date(2024, 1, 31), None], dtype=object)) == [2, 6]
+    assert codes_of(
+        DeclaredColumn(values=("0.1", "x"), otherwise="x"), pd.Series([0.1], dtype="float32")
+    ) == [0]
+    assert codes_of(column, pd.Series([Decimal("1.50"), Decimal(2)], dtype=object)) == [4, 5]
+
+
+class Stubborn:
+    """A cell that cannot be a number, and says so in an unusual way."""
+
+    def __float__(self) -> float:
+        raise RuntimeError("no")
+
+
+def test_no_cell_whatever_it_is_raises() -> None:
+    cells = pd.Series([10**5000, -(10**5000), Stubborn(), complex(1, 1), b"\xff"], dtype=object)
+    assert codes_of(AGE, cells) == [72, 0, 2, 2, 2]
+    assert codes_of(CITY, cells) == [3, 3, 3, 3, 3]
 
 
 def test_the_type_of_a_column_does_not_decide() -> None:

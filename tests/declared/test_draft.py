@@ -105,6 +105,7 @@ def test_nothing_is_drawn_where_it_would_be_refused(dp_project: Project, changed
         (changed(gate={"expected_error": 0.001}), GateRefused, "No noise was drawn"),
         (changed(records=500), InputError, "as many records as the policy says, 500, got 600"),
         (changed(records=1, gate={"expected_error": 0.001}), GateRefused, "No noise was drawn"),
+        (changed(epsilon=0.3333333333333333), InputError, "fewer decimals"),
         (changed(publish={"to": "../elsewhere"}), PublishError, "publish.to"),
         (changed(publish={"to": "vault"}), PublishError, "vault"),
         (changed(source={"path": "none.csv"}), InputError, "there must be a file none.csv"),

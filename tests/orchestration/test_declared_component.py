@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,8 @@ def test_a_release_is_checked_and_published(project: Path) -> None:
     ]
     (event,) = result.asset_materializations_for_node("people__published")
     assert event.metadata["records"].value == 900 and event.metadata["epsilon"].value == 1
+    manifest = json.loads((project / "releases" / "people" / "manifest.json").read_text())
+    assert event.tags is not None and event.tags["dagster/data_version"] == manifest["data_digest"]
     assert (project / "releases" / "people" / "manifest.json").is_file()
 
 

@@ -45,6 +45,13 @@ def test_a_column_of_categories() -> None:
         ({"values": ["0", "b"], "bins": 2}, "must be left out with values"),
         ({"values": ["0", "b"], "resolution": 2}, "must be left out with values"),
         ({"bounds": [0, 1], "resolution": 0}, "greater than 0"),
+        ({"bounds": [0, 1e19], "resolution": 1e18}, "fewer digits"),
+        ({"bounds": [0, 12345678.5e12], "resolution": 12345678.5}, "fewer digits"),
+        ({"bounds": [0, 1e301], "resolution": 1e300}, "fewer digits"),
+        ({"bounds": [0, 5e-323], "resolution": 5e-324}, "fewer digits"),
+        ({"bounds": [0, 1], "otherwise": "1e999999999"}, "otherwise must be a number within bounds"),
+        ({"bounds": [0, 1], "otherwise": "1e-999999999"}, "otherwise must be a number within bounds"),
+        ({"bounds": [0, 1], "weight": 5e-324}, "greater than or equal to 0.001"),
     ],
 )
 def test_what_does_not_fit_is_refused(keys: dict[str, Any], said: str) -> None:
