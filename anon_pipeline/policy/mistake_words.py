@@ -201,7 +201,8 @@ def _advice(item: ErrorDetails, model: type[BaseModel]) -> str:
         written = f"[{value}]" if plain else "it as [one, other]"
         return f". Write {written}." if not isinstance(value, Mapping) else ". Begin each entry with a dash."
     if kind == "dict_type" and loc == ("columns",):
-        return ". Write each column as a key: {age: {role: generalize}}."
+        column = "role: generalize" if "anonymize" in model.model_fields else "bounds: [0, 99], otherwise: 0"
+        return f". Write each column as a key: {{age: {{{column}}}}}."
     if kind == "dict_type" and plain and is_mapping_of_numbers(model, loc):
         return f". Write {{COLUMN: {value}}}."
     if kind == "dict_type" and loc[-1] == "allow":

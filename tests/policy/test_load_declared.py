@@ -96,6 +96,12 @@ def dp_text_of_synthetic() -> str:
     return "\n".join(line for line in text.splitlines() if "epsilon: 2" not in line and "one_rec" not in line)
 
 
+def test_a_column_is_shown_as_its_kind_writes_it() -> None:
+    with pytest.raises(PolicyError) as refused:
+        declared_from({"columns": 5}, EPSILON_DP)
+    assert "{age: {bounds: [0, 99], otherwise: 0}}" in "\n".join(refused.value.problems)
+
+
 @pytest.mark.parametrize("attributes", [None, 3, "x", []])
 def test_attributes_must_be_a_mapping(attributes: object) -> None:
     with pytest.raises(PolicyError, match="attributes: must be a mapping"):
