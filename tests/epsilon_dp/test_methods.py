@@ -62,7 +62,7 @@ def test_the_order_of_the_records_says_nothing(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize("changes", [case[0] for case in CASES[:1] + CASES[2:3] + CASES[7:8]])
 def test_whole_releases_of_neighbours_are_nearly_as_probable(changes: dict[str, Any]) -> None:
     """Simulated with the exact samplers: a sampler or a step after it that tells more would show."""
-    policy, entropy, times = dp_policy(**changes), seeded_entropy(1), 4_000
+    policy, entropy, times = dp_policy(**changes), seeded_entropy(1), 1_200
     tables = [np.array([(2, 1)] * 4), np.array([(2, 1)] * 3 + [(0, 0)])]
     counts = [
         Counter(
@@ -81,7 +81,7 @@ def test_whole_releases_of_neighbours_are_nearly_as_probable(changes: dict[str, 
 def test_an_attacker_who_knows_all_others_does_no_better_than_epsilon() -> None:
     """He guesses the last record from the release, by Bayes over the simulated laws of all its values."""
     policy, entropy = dp_policy(epsilon=0.5), seeded_entropy(2)
-    domain, times, right = all_records(policy), 2_000, 0.0
+    domain, times, right = all_records(policy), 1_000, 0.0
     laws = []
     for last in domain:
         codes = np.array([domain[0], domain[-1], last])
@@ -93,7 +93,7 @@ def test_an_attacker_who_knows_all_others_does_no_better_than_epsilon() -> None:
     for result in set().union(*laws):
         right += max(law[result] for law in laws) / times / len(domain)
     advantage = math.exp(policy.epsilon) / (math.exp(policy.epsilon) + len(domain) - 1)
-    assert 1 / len(domain) < right < advantage * 1.25  # the best guess of each result is a little lucky
+    assert 1 / len(domain) < right < advantage * 1.3  # the best guess of each result is a little lucky
 
 
 SAME = {"bounds": [0, 10_000], "otherwise": 0}

@@ -32,7 +32,7 @@ NUMBERS = {name: {"bounds": [0, 100], "otherwise": 0} for name in "abcd"}
 def test_one_mean_moves_by_the_range_over_k_and_all_by_their_number_times_it() -> None:
     """[DB 9.1, 10.1]: Δ/k of one mean, n/k · Δ/k of all together, and both are reached."""
     columns = {name: {"bounds": [0, 2], "otherwise": 0} for name in "ab"}
-    policy, k, n = dp_policy(columns=columns, group_means={"k": 2}), 2, 6
+    policy, k, n = dp_policy(columns=columns, group_means={"k": 2}), 2, 5
     one_mean, together = 0, 0
     for pair in neighbours(policy, n):
         sums = [
