@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.bucketized.buckets import buckets_of
 from anon_pipeline.declared.domain_codes import bin_of, values_of
+from anon_pipeline.declared.random_numbers import RandomNumbers
 from anon_pipeline.perturb.keys import NoiseKey
 from anon_pipeline.policy.bucketized_release import BUCKET, BucketizedPolicy
 
@@ -31,8 +29,7 @@ def bucket_tables(policy: BucketizedPolicy, codes: Integers, key: NoiseKey) -> l
         codes: (n, columns) of the data, see `domain_codes`.
         key: of all random numbers; equal keys give equal tables.
     """
-    seed = int.from_bytes(hmac.new(key.secret, _TITLE, hashlib.sha256).digest(), "little")
-    random, names = np.random.default_rng(seed), list(policy.columns)
+    random, names = RandomNumbers.of_key(key, _TITLE), list(policy.columns)
     buckets = buckets_of(sensitive_codes(policy, codes), l=policy.l, k=policy.k, random=random)
     tables = []
     for columns in policy.slices:

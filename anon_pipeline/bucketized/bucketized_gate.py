@@ -14,6 +14,7 @@ from anon_pipeline.bucketized.learned_guess import right_guesses
 from anon_pipeline.declared.declared_values import DRAW, VALUES, broken_values, judge_draw
 from anon_pipeline.declared.domain_codes import bin_of, codes_of
 from anon_pipeline.declared.parts import Release
+from anon_pipeline.declared.random_numbers import RandomNumbers
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy.bucketized_release import BUCKET, BucketizedPolicy
 
@@ -115,7 +116,7 @@ def simulated_guesses(policy: BucketizedPolicy, codes: np.ndarray) -> float:
     names = list(policy.columns)
     known = [names.index(name) for one in policy.slices[:-1] for name in one]
     sensitive = sensitive_codes(policy, codes)
-    buckets = buckets_of(sensitive, l=policy.l, k=policy.k, random=np.random.default_rng(_SEED))
+    buckets = buckets_of(sensitive, l=policy.l, k=policy.k, random=RandomNumbers(_SEED))
     return right_guesses(codes[:, known], sensitive, buckets)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.declared.random_numbers import RandomNumbers
 
 Integers = NDArray[np.int64]
 
@@ -41,7 +42,7 @@ def buckets_of(
     *,
     l: int,  # noqa: E741 - the name of the measure
     k: int,
-    random: np.random.Generator,
+    random: RandomNumbers,
 ) -> Integers:
     """Return the bucket of each record, (n,): numbered in random order.
 
@@ -78,7 +79,7 @@ def _full_buckets(left: dict[int, list[int]], buckets: Integers, l: int) -> int:
 
 
 def _add_rest(
-    left: dict[int, list[int]], values: Integers, buckets: Integers, many: int, random: np.random.Generator
+    left: dict[int, list[int]], values: Integers, buckets: Integers, many: int, random: RandomNumbers
 ) -> None:
     """Put each record that is left into a random bucket that does not have its value."""
     for value, records in left.items():
@@ -86,12 +87,13 @@ def _add_rest(
             continue
         has = np.zeros(many, np.bool_)
         has[buckets[(values == value) & (buckets >= 0)]] = True
-        free = random.permutation(np.flatnonzero(~has))
+        free = np.flatnonzero(~has)
+        free = free[random.permutation(len(free))]
         for record, bucket in zip(records, free.tolist(), strict=False):
             buckets[record] = bucket
 
 
-def _join_buckets(buckets: Integers, many: int, together: int, random: np.random.Generator) -> Integers:
+def _join_buckets(buckets: Integers, many: int, together: int, random: RandomNumbers) -> Integers:
     """Return buckets of which so many were joined to one; what is left over is joined to the last one."""
     joined = np.minimum(random.permutation(many) // together, max(many // together - 1, 0))
     return joined[buckets]

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.declared.domain_codes import bin_of, bin_starts
+from anon_pipeline.declared.random_numbers import RandomNumbers
 from anon_pipeline.perturb.discrete_laplace import discrete_laplace
 from anon_pipeline.perturb.keys import NoiseKey, Words
 from anon_pipeline.policy.epsilon_dp import EpsilonDpPolicy
@@ -79,7 +80,7 @@ def refuse_unfit_counts(policy: EpsilonDpPolicy, records: int, epsilon: Fraction
 
 
 def made_records(
-    policy: EpsilonDpPolicy, noisy: Sequence[Integers], records: int, random: np.random.Generator
+    policy: EpsilonDpPolicy, noisy: Sequence[Integers], records: int, random: RandomNumbers
 ) -> Integers:
     """Make records whose counts are near to noisy ones.
 
@@ -111,7 +112,7 @@ def made_records(
             for name, part in zip(fresh, parts, strict=True):
                 binned[:, names.index(name)] = part
             known += fresh
-    return random.permutation(_within_bins(policy, binned, random), axis=0)
+    return _within_bins(policy, binned, random)[random.permutation(records)]
 
 
 def fitted_weights(counts: Integers, records: int) -> Integers:
@@ -145,7 +146,7 @@ def _cells(binned: Integers, columns: Sequence[int], shape: Sequence[int]) -> In
     return np.ravel_multi_index([binned[:, column] for column in columns], shape).astype(np.int64)
 
 
-def _cells_of_records(weights: Integers, groups: Integers, random: np.random.Generator) -> Integers:
+def _cells_of_records(weights: Integers, groups: Integers, random: RandomNumbers) -> Integers:
     """Give each record a cell of its group, (r,), as often as the weights say.
 
     Args:
@@ -158,13 +159,13 @@ def _cells_of_records(weights: Integers, groups: Integers, random: np.random.Gen
     together = weights.sum(axis=0)
     for group, members in zip(found, np.split(order, starts[1:]), strict=True):
         own = weights[group] if weights[group].any() else together
-        drawn[random.permutation(members)] = np.repeat(
+        drawn[members[random.permutation(len(members))]] = np.repeat(
             np.arange(len(own)), apportion(own, len(members), random)
         )
     return drawn
 
 
-def apportion(weights: Integers, records: int, random: np.random.Generator) -> Integers:
+def apportion(weights: Integers, records: int, random: RandomNumbers) -> Integers:
     """Divide records by weights, (cells,): the whole parts, and the rest by the largest remainders.
 
     Cells with equal remainders get the rest in random order. Without weights all cells are equal.
@@ -181,11 +182,11 @@ def apportion(weights: Integers, records: int, random: np.random.Generator) -> I
     return whole.astype(np.int64)
 
 
-def _within_bins(policy: EpsilonDpPolicy, binned: Integers, random: np.random.Generator) -> Integers:
+def _within_bins(policy: EpsilonDpPolicy, binned: Integers, random: RandomNumbers) -> Integers:
     """Return codes that are uniform in their bins."""
     codes = binned.copy()
     for place, column in enumerate(policy.columns.values()):
         starts = bin_starts(column.size, column.counted)
         low, high = starts[binned[:, place]], starts[binned[:, place] + 1]
-        codes[:, place] = random.integers(low, high)
+        codes[:, place] = low + random.below(high - low)
     return codes

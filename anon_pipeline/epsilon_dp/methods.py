@@ -6,8 +6,6 @@ nothing else. Nothing else of the data is used after them.
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.declared.domain_codes import values_of
+from anon_pipeline.declared.random_numbers import RandomNumbers
 from anon_pipeline.epsilon_dp.histograms import made_records, noisy_counts, refuse_unfit_counts
 from anon_pipeline.epsilon_dp.noisy_means import (
     column_shares,
@@ -45,7 +44,7 @@ class Method:
     """
 
     noise: Callable[[EpsilonDpPolicy, Integers, Fraction, NoiseKey], list[Integers]]
-    records: Callable[[EpsilonDpPolicy, Sequence[Integers], int, np.random.Generator], Integers]
+    records: Callable[[EpsilonDpPolicy, Sequence[Integers], int, RandomNumbers], Integers]
     refuses: Callable[[EpsilonDpPolicy, int, Fraction], None]
 
 
@@ -58,11 +57,11 @@ def _group_noise(
 
 
 def _group_records(
-    policy: EpsilonDpPolicy, noisy: Sequence[Integers], records: int, random: np.random.Generator
+    policy: EpsilonDpPolicy, noisy: Sequence[Integers], records: int, random: RandomNumbers
 ) -> Integers:
     chosen = policy.group_means
     sizes = group_sizes(records, 2 if chosen is None else chosen.k)
-    return random.permutation(np.repeat(noisy[0], sizes, axis=0), axis=0)
+    return np.repeat(noisy[0], sizes, axis=0)[random.permutation(records)]
 
 
 def _ranked_noise(
@@ -76,7 +75,7 @@ def _ranked_noise(
 
 
 def _ranked_records(
-    policy: EpsilonDpPolicy, noisy: Sequence[Integers], records: int, random: np.random.Generator
+    policy: EpsilonDpPolicy, noisy: Sequence[Integers], records: int, random: RandomNumbers
 ) -> Integers:
     return ranked_records(policy, list(noisy), records, random)
 
@@ -107,8 +106,7 @@ def noisy_table(policy: EpsilonDpPolicy, codes: Integers, key: NoiseKey) -> pd.D
     """
     method, records = method_of(policy), len(codes)
     noisy = method.noise(policy, codes, exact_fraction(policy.epsilon), key)
-    seed = int.from_bytes(hmac.new(key.secret, _TITLE, hashlib.sha256).digest(), "little")
-    made = method.records(policy, noisy, records, np.random.default_rng(seed))
+    made = method.records(policy, noisy, records, RandomNumbers.of_key(key, _TITLE))
     return pd.DataFrame(
         {
             name: values_of(column, made[:, place])

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.declared.random_numbers import RandomNumbers
 from anon_pipeline.epsilon_dp.exponential_kernel import fill
 from anon_pipeline.epsilon_dp.histograms import SENSITIVITY, apportion
 from anon_pipeline.epsilon_dp.record_groups import group_sizes, record_groups
@@ -158,7 +159,7 @@ def choose_values(counts: Integers, epsilon: Fraction, words: Words) -> Integers
 
 
 def ranked_records(
-    policy: EpsilonDpPolicy, noisy: list[Integers], records: int, random: np.random.Generator
+    policy: EpsilonDpPolicy, noisy: list[Integers], records: int, random: RandomNumbers
 ) -> Integers:
     """Return records whose columns are independent, (records, columns) codes.
 
@@ -174,5 +175,5 @@ def ranked_records(
             values = np.repeat(known, group_sizes(records, k))
         else:
             values = np.repeat(np.arange(column.size), apportion(np.maximum(known, 0), records, random))
-        found.append(random.permutation(values))
+        found.append(values[random.permutation(records)])
     return np.stack(found, axis=1).astype(np.int64)

@@ -75,10 +75,11 @@ def system_entropy() -> Entropy:
 
 
 def seeded_entropy(seed: int) -> Entropy:
-    """Return the same stream for the same seed: for tests alone, marked in the manifest.
+    """Return the same stream for the same seed.
 
     Args:
-        seed: any integer; the key is SHA-256 of its decimal text.
+        seed: a number that a secret key gives; or any integer, for simulations and for tests: a release
+            that is made with this stream is marked in its manifest. The key is SHA-256 of its decimal text.
     """
     return Entropy(seed)
 

@@ -1,10 +1,9 @@
 """What attackers learn from synthetic records about records that the model has seen, beyond others.
 
-What can be learned of everybody is no breach: that smokers have cancer. So the records are divided at random;
-    a
-model of one half draws copies, and an attacker attacks both halves with them. What he learns more of the half
-that the model has seen, he learns from their records being in the data. Attackers are simulated: this is no
-upper bound.
+What can be learned of everybody is no breach: that smokers have cancer. So the records are divided at random.
+A model of one half draws copies, and an attacker attacks both halves with them. What he learns more of the
+half that the model has seen, he learns from their records being in the data. Attackers are simulated: this is
+no upper bound.
 
 Source: [DB 2.7, 3.3]; Stadler et al. (2022), section 3.
 """
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from anon_pipeline.declared.random_numbers import RandomNumbers
 from anon_pipeline.policy.synthetic import SyntheticPolicy
 from anon_pipeline.synthetic.copies import synthetic_codes
 from anon_pipeline.synthetic.nearest_kernel import nearest
@@ -50,7 +50,7 @@ def learned_by_attackers(policy: SyntheticPolicy, codes: Integers) -> Learned:
     Args:
         codes: (n, columns) n ≥ 2.
     """
-    random = np.random.default_rng(_SEED)
+    random = RandomNumbers(_SEED)
     halves = np.array_split(random.permutation(len(codes)), 2)
     seen, unseen = (codes[half] for half in halves)
     copies = np.concatenate(synthetic_codes(policy, seen, len(seen), random))

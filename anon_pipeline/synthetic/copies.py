@@ -8,8 +8,6 @@ Source: Raghunathan et al. (2003).
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -17,20 +15,21 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.declared.domain_codes import values_of
+from anon_pipeline.declared.random_numbers import RandomNumbers
 from anon_pipeline.perturb.keys import NoiseKey
 from anon_pipeline.policy.synthetic import SyntheticPolicy
 from anon_pipeline.synthetic.copula import copula_records
 from anon_pipeline.synthetic.trees import tree_records
 
 Integers = NDArray[np.int64]
-Draws = Callable[[SyntheticPolicy, Integers, Integers, int, np.random.Generator], Integers]
+Draws = Callable[[SyntheticPolicy, Integers, Integers, int, RandomNumbers], Integers]
 
 _METHODS: Mapping[str, Draws] = {"copula": copula_records, "trees": tree_records}
 _TITLE = b"anon_pipeline synthetic copies 1"
 
 
 def synthetic_codes(
-    policy: SyntheticPolicy, codes: Integers, records: int, random: np.random.Generator
+    policy: SyntheticPolicy, codes: Integers, records: int, random: RandomNumbers
 ) -> list[Integers]:
     """Return the codes of each copy, (records, columns) each.
 
@@ -38,8 +37,9 @@ def synthetic_codes(
         codes: (n, columns) of the data, see `domain_codes`.
     """
     draws, found = _METHODS[policy.method], list[Integers]()
+    every = np.full(len(codes), len(codes))
     for _ in range(policy.copies):
-        weights = np.bincount(random.integers(0, len(codes), len(codes)), minlength=len(codes))
+        weights = np.bincount(random.below(every), minlength=len(codes))
         found.append(draws(policy, codes, weights.astype(np.int64), records, random))
     return found
 
@@ -51,9 +51,8 @@ def synthetic_tables(policy: SyntheticPolicy, codes: Integers, key: NoiseKey) ->
         codes: (n, columns) of the data, see `domain_codes`.
         key: of all random numbers; equal keys give equal tables.
     """
-    seed = int.from_bytes(hmac.new(key.secret, _TITLE, hashlib.sha256).digest(), "little")
     records = policy.copy_records or len(codes)
-    copies = synthetic_codes(policy, codes, records, np.random.default_rng(seed))
+    copies = synthetic_codes(policy, codes, records, RandomNumbers.of_key(key, _TITLE))
     return [
         pd.DataFrame(
             {

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from anon_pipeline.declared.random_numbers import RandomNumbers
 from anon_pipeline.policy.synthetic import SyntheticPolicy
 from anon_pipeline.synthetic.marginals import marginal_of
 
@@ -20,7 +21,7 @@ _MOST = 0.999  # of a correlation
 
 
 def copula_records(
-    policy: SyntheticPolicy, codes: Integers, weights: Integers, records: int, random: np.random.Generator
+    policy: SyntheticPolicy, codes: Integers, weights: Integers, records: int, random: RandomNumbers
 ) -> Integers:
     """Return records drawn from a copula of weighted records, (records, columns) codes.
 
@@ -30,7 +31,7 @@ def copula_records(
     """
     scores = np.stack([_normal_scores(column, weights) for column in codes.T], axis=1)
     root = _root(scores, weights)
-    drawn = ndtr(random.standard_normal((records, codes.shape[1])) @ root.T)
+    drawn = ndtr(random.normal(records * codes.shape[1]).reshape(records, -1) @ root.T)
     columns = policy.columns.values()
     return np.stack(
         [

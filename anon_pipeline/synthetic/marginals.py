@@ -1,8 +1,10 @@
 """The distribution of one column, without values that fewer than k records have.
 
-Categories that are rarer are left out. Numbers are replaced by a quantile function that goes through the
-means of groups of at least k neighbours, from the first mean to the last one: no released number is that of a
-single record, and none lies beyond the mean of the k largest or smallest.
+Categories that are rarer are left out; if all are, the column is its ``otherwise``, which is declared.
+
+Numbers are replaced by a quantile function that goes through the means of groups of at least k neighbours,
+from the first mean to the last one: no released number is that of a single record, and none lies beyond the
+mean of the k largest or smallest.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.declared.domain_codes import code_of_otherwise
 from anon_pipeline.policy.declared_columns import DeclaredColumn
 
 Integers = NDArray[np.int64]
@@ -54,11 +57,10 @@ def marginal_of(column: DeclaredColumn, codes: Integers, weights: Integers, k: i
     """
     if column.values is not None:
         records = np.bincount(codes, minlength=column.size)
-        counts = np.bincount(codes, weights, minlength=column.size)
+        counts: NDArray[Any] = np.bincount(codes, weights, minlength=column.size)
         kept = np.flatnonzero((records >= k) & (counts > 0))
         if not len(kept):
-            kept = np.array([int(records.argmax())])
-            counts = records.astype(np.float64)
+            kept, counts = np.array([code_of_otherwise(column)]), np.ones(column.size)
         return Marginal(_ends(counts[kept]), kept.astype(np.float64), numeric=False, highest=column.size - 1)
     order = np.argsort(codes, kind="stable")
     groups = np.minimum(np.arange(len(codes)) // k, max(len(codes) // k - 1, 0))

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.declared.domain_codes import code_of_otherwise
+from anon_pipeline.declared.random_numbers import RandomNumbers
 from anon_pipeline.policy.declared_columns import DeclaredColumn
 from anon_pipeline.policy.synthetic import SyntheticPolicy
 from anon_pipeline.synthetic.marginals import Marginal, marginal_of
@@ -21,7 +23,7 @@ _MOST_FLAGS = 30  # categories that get a column of flags each; more are split b
 
 
 def tree_records(
-    policy: SyntheticPolicy, codes: Integers, weights: Integers, records: int, random: np.random.Generator
+    policy: SyntheticPolicy, codes: Integers, weights: Integers, records: int, random: RandomNumbers
 ) -> Integers:
     """Return records drawn column by column, (records, columns) codes.
 
@@ -33,12 +35,13 @@ def tree_records(
     rows, counts, columns = codes[known], weights[known], list(policy.columns.values())
     found = np.zeros((records, len(columns)), np.int64)
     rare = [_rare_values(column, codes[:, place], policy.k) for place, column in enumerate(columns)]
-    found[:, 0] = marginal_of(columns[0], rows[:, 0], counts, policy.k).draw(random.random(records))
+    found[:, 0] = marginal_of(columns[0], rows[:, 0], counts, policy.k).draw(random.uniform(records))
     for place in range(1, len(columns)):
         column, before = columns[place], columns[:place]
         usable = np.flatnonzero(~np.isin(rows[:, place], rare[place]))
         if not len(usable):
-            usable = np.arange(len(rows))
+            found[:, place] = code_of_otherwise(column)
+            continue
         tree = _fitted_tree(column, policy.leaf_records, random)
         tree.fit(_features(before, rows[usable]), rows[usable, place], sample_weight=counts[usable])
         leaves = tree.apply(_features(before, rows[usable]))
@@ -56,11 +59,11 @@ def _rare_values(column: DeclaredColumn, codes: Integers, k: int) -> Integers:
     return np.flatnonzero(np.bincount(codes, minlength=column.size) < k)
 
 
-def _fitted_tree(column: DeclaredColumn, leaf: int, random: np.random.Generator) -> Any:
+def _fitted_tree(column: DeclaredColumn, leaf: int, random: RandomNumbers) -> Any:
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor  # noqa: PLC0415 - slow to import
 
     kind = DecisionTreeRegressor if column.values is None else DecisionTreeClassifier
-    return kind(min_samples_leaf=leaf, random_state=int(random.integers(2**31)))
+    return kind(min_samples_leaf=leaf, random_state=int(random.below(np.array([2**31]))[0]))
 
 
 def _features(columns: list[DeclaredColumn], codes: Integers) -> NDArray[np.float32]:
@@ -81,10 +84,10 @@ def _draw_in_leaves(  # noqa: PLR0913, PLR0917 - records of the data by leaf, an
     leaves: Integers,
     own: Integers,
     k: int,
-    random: np.random.Generator,
+    random: RandomNumbers,
 ) -> Integers:
     """Return a value for each record that is drawn, (r,), from the distribution of its leaf."""
-    found, places = np.zeros(len(own), np.int64), random.random(len(own))
+    found, places = np.zeros(len(own), np.int64), random.uniform(len(own))
     members, drawn = _by_leaf(leaves), _by_leaf(own)
     for leaf, wanted in drawn.items():
         rows = members[leaf]

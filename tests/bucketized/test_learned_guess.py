@@ -9,10 +9,11 @@ import numpy as np
 
 from anon_pipeline.bucketized.buckets import buckets_of
 from anon_pipeline.bucketized.learned_guess import right_guesses
+from anon_pipeline.declared.random_numbers import RandomNumbers
 
 
 def guessed(codes: np.ndarray, l: int) -> float:  # noqa: E741 - the name of the measure
-    buckets = buckets_of(codes[:, -1], l=l, k=l, random=np.random.default_rng(0))
+    buckets = buckets_of(codes[:, -1], l=l, k=l, random=RandomNumbers(0))
     return right_guesses(codes[:, :-1], codes[:, -1], buckets)
 
 
@@ -29,7 +30,7 @@ def test_he_is_that_of_a_slow_twin(people: Callable[..., Any]) -> None:
     """One round over two columns, record by record."""
     codes = people(60, tied=0.4)
     codes[:, 0] //= 25
-    buckets = buckets_of(codes[:, 2], l=2, k=3, random=np.random.default_rng(1))
+    buckets = buckets_of(codes[:, 2], l=2, k=3, random=RandomNumbers(1))
     chance = [
         {
             int(value): float(np.mean(codes[buckets == bucket, 2] == value))

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anon_pipeline.declared.random_numbers import RandomNumbers
 from anon_pipeline.epsilon_dp.histograms import (
     apportion,
     bin_of,
@@ -50,14 +51,14 @@ def test_counts_are_those_of_a_slow_twin() -> None:
 
 @given(weights=st.lists(st.integers(0, 50), min_size=1, max_size=8), records=st.integers(0, 60))
 def test_shares_are_rounded_to_whole_records_that_add_up(weights: list[int], records: int) -> None:
-    found = apportion(np.array(weights), records, np.random.default_rng(0))
+    found = apportion(np.array(weights), records, RandomNumbers(0))
     own = weights if any(weights) else [1] * len(weights)
     exact = np.array(own) * records / sum(own)
     assert found.sum() == records and (np.abs(found - exact) < 1).all()
 
 
 def test_huge_counts_are_divided_exactly() -> None:
-    found = apportion(np.array([2**60, 2**60, 2**61]), 1_000, np.random.default_rng(0))
+    found = apportion(np.array([2**60, 2**60, 2**61]), 1_000, RandomNumbers(0))
     assert found.tolist() == [250, 250, 500]
 
 
@@ -80,7 +81,7 @@ def test_made_records_have_the_counts() -> None:
     policy = dp_policy(columns=BINNED, histograms=TABLES)
     codes = np.stack([np.random.default_rng(0).integers(0, size, 500) for size in (100, 3, 10)], axis=1)
     exact = exact_counts(policy, codes)
-    made = made_records(policy, exact, 500, np.random.default_rng(1))
+    made = made_records(policy, exact, 500, RandomNumbers(1))
     again = exact_counts(policy, made)
     assert (again[0] == exact[0]).all() and (again[1] == exact[1]).all()
     assert not (made == codes).all()
@@ -91,17 +92,17 @@ def test_a_group_without_counts_has_those_of_all() -> None:
     counts = [np.ones((7, 3), np.int64), np.zeros((3, 10), np.int64)]
     counts[1][0, 4] = 5
     counts[1][1] = -3  # noise below zero is none
-    made = made_records(policy, counts, 210, np.random.default_rng(0))
+    made = made_records(policy, counts, 210, RandomNumbers(0))
     assert set(made[:, 2]) == {4}
     nothing = [np.full((7, 3), -1), np.full((3, 10), -1)]
-    spread = made_records(policy, nothing, 2_100, np.random.default_rng(0))
+    spread = made_records(policy, nothing, 2_100, RandomNumbers(0))
     assert set(spread[:, 2]) == set(range(10)) and set(spread[:, 1]) == {0, 1, 2}
 
 
 def test_numbers_are_uniform_within_their_bin() -> None:
     policy = dp_policy(columns={"age": BINNED["age"]}, histograms={})
     counts = [np.array([0, 0, 700, -20, 0, 0, 0])]
-    made = made_records(policy, counts, 7_000, np.random.default_rng(0))[:, 0]
+    made = made_records(policy, counts, 7_000, RandomNumbers(0))[:, 0]
     low, high = bin_starts(100, 7)[2:4]
     found = np.bincount(made - low, minlength=high - low)
     assert made.min() == low and made.max() == high - 1

@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.declared.random_numbers import RandomNumbers
 from anon_pipeline.epsilon_dp.methods import noisy_table
 from anon_pipeline.epsilon_dp.noisy_means import (
     column_shares,
@@ -111,7 +112,7 @@ def test_means_without_noise_are_those_of_the_groups(monkeypatch: pytest.MonkeyP
 def test_columns_are_shuffled_apart() -> None:
     policy = dp_policy(columns=NUMBERS, column_means={"k": 2})
     known = [np.arange(50) for _ in range(4)]
-    made = ranked_records(policy, known, 100, np.random.default_rng(0))
+    made = ranked_records(policy, known, 100, RandomNumbers(0))
     assert all((np.sort(column) == np.repeat(np.arange(50), 2)).all() for column in made.T)
     assert abs(np.corrcoef(made.T) - np.eye(4)).max() < 0.4
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from anon_pipeline.declared.random_numbers import RandomNumbers
 from anon_pipeline.policy.synthetic import SyntheticPolicy
 from anon_pipeline.synthetic import attackers
 from anon_pipeline.synthetic.attackers import learned_by_attackers
@@ -40,9 +41,9 @@ def test_records_that_are_shuffled_within_columns_tell_no_more_than_anybody(
     synthetic: Synthetic, people: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def shuffled(
-        policy: SyntheticPolicy, codes: Integers, records: int, random: np.random.Generator
+        policy: SyntheticPolicy, codes: Integers, records: int, random: RandomNumbers
     ) -> list[Integers]:
-        return [np.stack([random.permutation(column) for column in codes.T], axis=1)]
+        return [np.stack([column[random.permutation(len(column))] for column in codes.T], axis=1)]
 
     monkeypatch.setattr(attackers, "synthetic_codes", shuffled)
     learned = learned_by_attackers(synthetic(sensitive=["pay"]), people(4_000))

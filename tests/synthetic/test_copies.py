@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from anon_pipeline.declared.random_numbers import RandomNumbers
 from anon_pipeline.perturb.keys import NoiseKey
 from anon_pipeline.policy.synthetic import SyntheticPolicy
 from anon_pipeline.synthetic.copies import synthetic_codes, synthetic_tables
@@ -31,10 +32,10 @@ def test_intervals_over_the_copies_hold(synthetic: Synthetic, method: str) -> No
     """95 % intervals of the mean, over 200 tables; those of a single copy are too narrow."""
     columns = {"first": {"bounds": [0, 200], "otherwise": 0}, "second": {"bounds": [0, 200], "otherwise": 0}}
     policy, random = synthetic(columns=columns, method=method, copies=10, k=2), np.random.default_rng(0)
-    held, alone, times = 0, 0, 200
+    held, alone, times, numbers = 0, 0, 200, RandomNumbers(0)
     for _ in range(times):
         codes = np.clip(random.normal(100, 20, (200, 2)), 0, 200).round().astype(np.int64)
-        copies = synthetic_codes(policy, codes, 200, random)
+        copies = synthetic_codes(policy, codes, 200, numbers)
         means = [float(copy[:, 1].mean()) for copy in copies]
         variances = [float(copy[:, 1].var(ddof=1) / len(copy)) for copy in copies]
         low, high = combine_estimates(means, variances).interval()

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from anon_pipeline.declared.random_numbers import RandomNumbers
 from anon_pipeline.policy.synthetic import SyntheticPolicy
 from anon_pipeline.synthetic.copula import copula_records
 
@@ -16,7 +17,7 @@ Synthetic = Callable[..., SyntheticPolicy]
 
 def test_means_spreads_and_correlations_stay(synthetic: Synthetic, people: Callable[..., Any]) -> None:
     codes = people(20_000)
-    drawn = copula_records(synthetic(), codes, np.ones(len(codes), int), 20_000, np.random.default_rng(1))
+    drawn = copula_records(synthetic(), codes, np.ones(len(codes), int), 20_000, RandomNumbers(1))
     assert np.allclose(drawn.mean(axis=0), codes.mean(axis=0), rtol=0.02, atol=0.02)
     assert np.allclose(drawn[:, [0, 2]].std(axis=0), codes[:, [0, 2]].std(axis=0), rtol=0.03)
     assert abs(np.corrcoef(drawn.T)[0, 2] - np.corrcoef(codes.T)[0, 2]) < 0.05
@@ -31,7 +32,7 @@ def test_rounding_does_not_weaken_correlations(synthetic: Synthetic, rho: float)
     codes = np.stack(
         [np.clip(50 + 15 * z[:, 0], 0, 99), np.digitize(z[:, 1], [-0.3, 0.8]), np.full(40_000, 500)], axis=1
     ).astype(np.int64)
-    drawn = copula_records(synthetic(), codes, np.ones(40_000, int), 40_000, random)
+    drawn = copula_records(synthetic(), codes, np.ones(40_000, int), 40_000, RandomNumbers(0))
     means = [[table[table[:, 1] == at, 0].mean() for at in range(3)] for table in (codes, drawn)]
     assert np.allclose(means[0], means[1], atol=0.8)
     assert set(drawn[:, 2]) == {500}
