@@ -18,9 +18,9 @@ from anon_pipeline.division.deciding_columns import read_deciding
 from anon_pipeline.division.divided_policy import divided_document, write_policy
 from anon_pipeline.division.part_files import removed_unless_done, write_parts
 from anon_pipeline.division.plan import Plan, plan_division
-from anon_pipeline.policy.load import read_document
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.policy_file import read_document
 from anon_pipeline.policy.rendering import by_environment, render_attributes
 from anon_pipeline.policy.sections import Schedule
 from anon_pipeline.publish.accounting.booking import booking

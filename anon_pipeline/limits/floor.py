@@ -22,10 +22,10 @@ from anon_pipeline.limits.changes import LARGER, weaker_than
 from anon_pipeline.limits.limit import Demand, Limit
 from anon_pipeline.limits.table import LIMITS, demands
 from anon_pipeline.policy.declared_release import DeclaredRelease
-from anon_pipeline.policy.load import read_document
 from anon_pipeline.policy.marks import NEEDS_NOISE, Names, models_in
 from anon_pipeline.policy.mistake_words import mistake_at
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.policy_file import read_document
 from anon_pipeline.policy.protection import protection_of
 
 TYPE = "anon_pipeline.PolicyDefaults"

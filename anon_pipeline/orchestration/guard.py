@@ -6,7 +6,7 @@ Dagster has a reader of its own, without limits, that runs before any component 
 from pathlib import Path
 
 from anon_pipeline.base.errors import PolicyError
-from anon_pipeline.policy.load import check_policy_file
+from anon_pipeline.policy.policy_file import check_policy_file
 
 _NAMES = ("defs.yaml", "defs.yml", "component.yaml")
 

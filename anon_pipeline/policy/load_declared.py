@@ -12,8 +12,9 @@ from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.catalog.release_kinds import ReleaseKind, kind_of_type
 from anon_pipeline.policy.declared_release import DeclaredRelease
 from anon_pipeline.policy.defaults_files import refuse_declared_below_defaults
-from anon_pipeline.policy.load import parsed_file, read_document
+from anon_pipeline.policy.load import parsed_file
 from anon_pipeline.policy.mistake_words import mistakes_of
+from anon_pipeline.policy.policy_file import read_document
 
 
 def kind_of_policy(path: Path) -> ReleaseKind | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import traceback
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.base.errors import PolicyError
+from anon_pipeline.catalog.release_kinds import RELEASE_KINDS
 from anon_pipeline.policy import Policy, load_policy, parse_policy, policy_from
 
 EXAMPLE = """
@@ -180,14 +180,30 @@ def test_all_mistakes_are_listed_at_once_with_their_paths() -> None:
 def test_mistakes_beside_the_attributes_are_listed_with_the_others() -> None:
     with pytest.raises(PolicyError) as caught:
         parse_policy("type: wrong\nextra: 1\nattributes: {name: 5}")
-    assert list(caught.value.problems) == [
-        "type: must be anon_pipeline.AnonymizedRelease",
+    problems = list(caught.value.problems)
+    assert problems[0].startswith("type: must be anon_pipeline.AnonymizedRelease; or, for other kinds")
+    assert problems[0].endswith(", ".join(kind.type for kind in RELEASE_KINDS.values()))
+    assert problems[1:] == [
         "only the keys type and attributes are known, got extra",
         "name: must be a text, got 5",
         "source: must be given, a mapping",
         "columns: must be given. Every column of the input, by name.",
         "anonymize: must be given, a mapping with k",
     ]
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("anon_pipeline.EpsilonDPRelease", "anon_pipeline.EpsilonDpRelease"),
+        ("SyntheticRelease", "anon_pipeline.SyntheticRelease"),
+        ("anon_pipeline.AnonymisedRelease", "anon_pipeline.AnonymizedRelease"),
+    ],
+)
+def test_a_misspelled_type_is_all_that_is_said(written: str, meant: str) -> None:
+    with pytest.raises(PolicyError) as caught:
+        parse_policy(f"type: {written}\nextra: 1\nattributes: {{name: 5}}")
+    assert caught.value.problems == (f"type: is not known. Is it {meant}?",)
 
 
 @pytest.mark.parametrize("text", ['{"CANARY Anna": {"age": 31}}', "CANARY: 1\nother: 2"])
@@ -197,38 +213,6 @@ def test_a_file_of_data_given_as_the_policy_is_not_quoted(text: str) -> None:
     assert caught.value.problems == (
         "the policy must be a mapping with type: anon_pipeline.AnonymizedRelease and attributes",
     )
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("a: 1\nb:\n  c: 1\n  c: 2", "line 3: keys must be unique, got twice: c"),
-        ("- 1", "the policy must be a mapping with type: anon_pipeline.AnonymizedRelease and attributes"),
-        ("", "the policy must be a mapping with type: anon_pipeline.AnonymizedRelease and attributes"),
-        ("a: 1\n---\nb: 2", "the policy must be one well-formed YAML document, line 2 is not"),
-        ("a: [1", "the policy must be one well-formed YAML document, line 1 is not"),
-        ("a: 1\nb: !!python/object/apply:os.getcwd []", "line 2 is not"),
-        ("a: !secret x", "line 1 is not"),
-        ("a: !!map scalar", "line 1 is not"),
-        ("a: !!bool maybe", "line 1 is not"),
-        ("a: !!int many", "line 1 is not"),
-        ("a: !!timestamp never", "line 1: must be a date of the calendar"),
-        ("x: 1\nstart: 2026-13-45", "line 2: must be a date of the calendar, got one that is not"),
-        ("{? [a, b] : c}", "line 1 is not"),
-        ("a: " + "9" * 5000, "line 1: a number must have at most 100 characters, got more"),
-        ("a: \x00", "the policy must be one well-formed YAML document"),
-        ("[" * 4_000, "the policy must be one well-formed YAML document"),
-    ],
-    ids=lambda value: value[:20],
-)
-def test_text_that_is_no_policy(text: str, message: str) -> None:
-    with pytest.raises(PolicyError) as caught:
-        parse_policy(text)
-    assert message in str(caught.value)
-    assert "Traceback" not in str(caught.value)
-    shown = "".join(traceback.format_exception(caught.value))
-    assert "During handling" not in shown
-    assert "direct cause" not in shown
 
 
 @pytest.mark.parametrize(
@@ -267,20 +251,6 @@ def test_merge_keys_are_not_repeated_keys() -> None:
         "    sex: &two {role: generalize, hierarchy: {suppress: true}}\n    sex2: {<<: *two}",
     )
     assert list(parse_policy(merged).generalized)[:3] == ["year_of_birth", "sex", "sex2"]
-
-
-@pytest.mark.parametrize("content", [None, b"\xff\xfe\x00a", "directory"])
-def test_a_file_that_cannot_be_read(tmp_path: Path, content: bytes | str | None) -> None:
-    path = tmp_path / "policy.yaml"
-    if content == "directory":
-        path.mkdir()
-    elif isinstance(content, bytes):
-        path.write_bytes(content)
-    with pytest.raises(
-        PolicyError, match=r"the policy must be a readable UTF-8 file, policy\.yaml: "
-    ) as caught:
-        load_policy(path)
-    assert str(tmp_path) not in str(caught.value)
 
 
 @pytest.mark.parametrize("content", ["a,b\n1,2\n", "x" * 20_000, "name: a\n"])

@@ -21,8 +21,9 @@ from anon_pipeline.base.project import project_root
 from anon_pipeline.base.size_bounds import Held
 from anon_pipeline.draft.profile.layout import Layout, find_layout, folder_layout, read_table
 from anon_pipeline.policy.hierarchies import ALL_OR_NOTHING
-from anon_pipeline.policy.load import SUFFIXES, policy_from, read_document
+from anon_pipeline.policy.load import policy_from
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.policy_file import SUFFIXES, read_document
 from anon_pipeline.policy.source import Source
 from anon_pipeline.sources import read_source
 from anon_pipeline.sources.paths import local_path
