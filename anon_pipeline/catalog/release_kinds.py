@@ -16,6 +16,8 @@ class ReleaseKind:
     name: in manifests, in the ledger, and as an option of the command line, with hyphens.
     type: what a policy of it has at ``type:``, the name of its component in Dagster.
     words: for people, with its article.
+    description: of its component in Dagster.
+    tags: of its component in Dagster.
     policy: place of the model of its policy, a `policy.declared_release.DeclaredRelease`.
     parts: place of what it does, a `declared.parts.Parts`.
     page: of the documents.
@@ -24,6 +26,8 @@ class ReleaseKind:
     name: str
     type: str
     words: str
+    description: str
+    tags: tuple[str, ...]
     policy: str
     parts: str
     page: str
@@ -33,6 +37,8 @@ EPSILON_DP = ReleaseKind(
     "epsilon_dp",
     "anon_pipeline.EpsilonDpRelease",
     "an ε-DP release",
+    "A release that is differentially private from end to end.",
+    ("privacy", "differential-privacy"),
     "anon_pipeline.policy.epsilon_dp:EpsilonDpPolicy",
     "anon_pipeline.epsilon_dp.epsilon_dp_parts:EPSILON_DP_PARTS",
     "docs/epsilon-dp.md",
@@ -41,6 +47,8 @@ SYNTHETIC = ReleaseKind(
     "synthetic",
     "anon_pipeline.SyntheticRelease",
     "a synthetic release",
+    "A release of synthetic records, in several copies.",
+    ("privacy", "synthetic-data"),
     "anon_pipeline.policy.synthetic:SyntheticPolicy",
     "anon_pipeline.synthetic.synthetic_parts:SYNTHETIC_PARTS",
     "docs/synthetic.md",
@@ -49,6 +57,8 @@ BUCKETIZED = ReleaseKind(
     "bucketized",
     "anon_pipeline.BucketizedRelease",
     "a bucketized release",
+    "A release in tables that only buckets of records connect.",
+    ("privacy", "anatomy"),
     "anon_pipeline.policy.bucketized_release:BucketizedPolicy",
     "anon_pipeline.bucketized.bucketized_parts:BUCKETIZED_PARTS",
     "docs/bucketized.md",

@@ -38,24 +38,31 @@ from anon_pipeline.vault.git_ignore import ignore_vault
 Outcome = dg.AssetCheckResult | dg.MaterializeResult[Any]
 
 
-class DeclaredAttributes(RootModel[Any]):
-    """A policy as it is written; each kind of release has a subclass with the schema of its policies."""
+def attributes_of(kind: ReleaseKind) -> type[BaseModel]:
+    """Return the model of what stands below ``attributes:``: a policy, perhaps with templates."""
+
+    class Attributes(RootModel[Any]):
+        @classmethod
+        def model_json_schema(cls, *arguments: Any, **named: Any) -> dict[str, Any]:
+            return policy_model(kind).model_json_schema(*arguments, **named)
+
+    return Attributes
 
 
-class DeclaredScaffolder(dg.Scaffolder[BaseModel]):
-    """Writes a `defs.yaml` that runs, named after its folder, of generated patients."""
+def scaffolder_of(kind: ReleaseKind) -> type[dg.Scaffolder[BaseModel]]:
+    """Return what writes a `defs.yaml` that runs, named after its folder, of generated patients."""
 
-    kind: ClassVar[ReleaseKind]
+    class Scaffolder(dg.Scaffolder[BaseModel]):
+        def scaffold(self, request: ScaffoldRequest[BaseModel]) -> None:
+            if request.scaffold_format != "yaml":
+                raise ValueError(f"a policy is written as yaml, got {request.scaffold_format}")
+            folder, project = request.target_path, project_root(request.target_path / "defs.yaml")
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "defs.yaml").write_text(declared_template(kind, folder.name), encoding="utf-8")
+            if project != folder.absolute():  # else there is no project to find
+                ignore_vault(project)
 
-    def scaffold(self, request: ScaffoldRequest[BaseModel]) -> None:
-        """Write the file into the target folder, and the vault into the project's ``.gitignore``."""
-        if request.scaffold_format != "yaml":
-            raise ValueError(f"a policy is written as yaml, got {request.scaffold_format}")
-        folder, project = request.target_path, project_root(request.target_path / "defs.yaml")
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "defs.yaml").write_text(declared_template(self.kind, folder.name), encoding="utf-8")
-        if project != folder.absolute():  # else there is no project to find
-            ignore_vault(project)
+    return Scaffolder
 
 
 class DeclaredComponent(dg.Component):
@@ -65,6 +72,16 @@ class DeclaredComponent(dg.Component):
 
     def __init__(self, policy: DeclaredRelease) -> None:
         self.policy = policy
+
+    @classmethod
+    def get_model_cls(cls) -> type[BaseModel]:
+        """Return what stands below ``attributes:``, see `attributes_of`."""
+        return attributes_of(cls.kind)
+
+    @classmethod
+    def get_spec(cls) -> dg.ComponentTypeSpec:
+        """Describe the component for `dg` and the UI."""
+        return dg.ComponentTypeSpec(description=cls.kind.description, tags=[*cls.kind.tags])
 
     @classmethod
     def load(cls, attributes: BaseModel | None, context: dg.ComponentLoadContext) -> Self:
@@ -85,109 +102,25 @@ class DeclaredComponent(dg.Component):
         return build_declared_release(self.policy, Path(context.project_root))
 
 
-class EpsilonDpAttributes(DeclaredAttributes):
-    """The policy of an ε-DP release."""
-
-    @classmethod
-    def model_json_schema(cls, *arguments: Any, **named: Any) -> dict[str, Any]:
-        """Return the JSON Schema of the policy of an ε-DP release."""
-        return policy_model(EPSILON_DP).model_json_schema(*arguments, **named)
-
-
-class EpsilonDpScaffolder(DeclaredScaffolder):
-    """Writes the policy of an ε-DP release."""
-
-    kind = EPSILON_DP
-
-
-@dg.scaffold_with(EpsilonDpScaffolder)
+@dg.scaffold_with(scaffolder_of(EPSILON_DP))
 class EpsilonDpRelease(DeclaredComponent):
     """A release that is differentially private from end to end: noise on all that is taken from the data."""
 
     kind = EPSILON_DP
 
-    @classmethod
-    def get_model_cls(cls) -> type[BaseModel]:
-        """Return what stands below ``attributes:``: a policy, perhaps with templates."""
-        return EpsilonDpAttributes
 
-    @classmethod
-    def get_spec(cls) -> dg.ComponentTypeSpec:
-        """Describe the component for `dg` and the UI."""
-        return dg.ComponentTypeSpec(
-            description="A release that is differentially private from end to end.",
-            tags=["privacy", "differential-privacy"],
-        )
-
-
-class SyntheticAttributes(DeclaredAttributes):
-    """The policy of a synthetic release."""
-
-    @classmethod
-    def model_json_schema(cls, *arguments: Any, **named: Any) -> dict[str, Any]:
-        """Return the JSON Schema of the policy of a synthetic release."""
-        return policy_model(SYNTHETIC).model_json_schema(*arguments, **named)
-
-
-class SyntheticScaffolder(DeclaredScaffolder):
-    """Writes the policy of a synthetic release."""
-
-    kind = SYNTHETIC
-
-
-@dg.scaffold_with(SyntheticScaffolder)
+@dg.scaffold_with(scaffolder_of(SYNTHETIC))
 class SyntheticRelease(DeclaredComponent):
     """A release of synthetic records, in several copies, whose risk is measured with attackers."""
 
     kind = SYNTHETIC
 
-    @classmethod
-    def get_model_cls(cls) -> type[BaseModel]:
-        """Return what stands below ``attributes:``: a policy, perhaps with templates."""
-        return SyntheticAttributes
 
-    @classmethod
-    def get_spec(cls) -> dg.ComponentTypeSpec:
-        """Describe the component for `dg` and the UI."""
-        return dg.ComponentTypeSpec(
-            description="A release of synthetic records, in several copies.",
-            tags=["privacy", "synthetic-data"],
-        )
-
-
-class BucketizedAttributes(DeclaredAttributes):
-    """The policy of a bucketized release."""
-
-    @classmethod
-    def model_json_schema(cls, *arguments: Any, **named: Any) -> dict[str, Any]:
-        """Return the JSON Schema of the policy of a bucketized release."""
-        return policy_model(BUCKETIZED).model_json_schema(*arguments, **named)
-
-
-class BucketizedScaffolder(DeclaredScaffolder):
-    """Writes the policy of a bucketized release."""
-
-    kind = BUCKETIZED
-
-
-@dg.scaffold_with(BucketizedScaffolder)
+@dg.scaffold_with(scaffolder_of(BUCKETIZED))
 class BucketizedRelease(DeclaredComponent):
     """A release of values as they are, in tables that only buckets of records connect."""
 
     kind = BUCKETIZED
-
-    @classmethod
-    def get_model_cls(cls) -> type[BaseModel]:
-        """Return what stands below ``attributes:``: a policy, perhaps with templates."""
-        return BucketizedAttributes
-
-    @classmethod
-    def get_spec(cls) -> dg.ComponentTypeSpec:
-        """Describe the component for `dg` and the UI."""
-        return dg.ComponentTypeSpec(
-            description="A release in tables that only buckets of records connect.",
-            tags=["privacy", "anatomy"],
-        )
 
 
 def build_declared_release(policy: DeclaredRelease, project: Path) -> dg.Definitions:

@@ -6,7 +6,7 @@ Decision: docs/adr/0092-bucketized-releases.md.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -17,16 +17,6 @@ from anon_pipeline.policy.marks import SHOWN, TEXT
 
 BUCKET = "bucket"
 """Name of the column that connects the tables."""
-
-_OTHERS: Mapping[str, str] = {
-    "epsilon": "no noise is added; for a guarantee with ε make an ε-DP release (docs/epsilon-dp.md)",
-    "anonymize": "nothing is generalized",
-    "perturb": "no noise is added",
-    "suppress": "no record is suppressed",
-    "clean": "each cell that does not fit counts as otherwise",
-    "budget": "no ε is spent",
-}
-"""Keys of the policy of other releases, and why they do not fit."""
 
 _Slice = Annotated[tuple[Plain, ...], Field(min_length=1)]
 
@@ -47,6 +37,14 @@ class BucketizedPolicy(DeclaredRelease):
     """One bucketized release, as its policy describes it."""
 
     kind: ClassVar[ReleaseKind] = BUCKETIZED
+    others: ClassVar[Mapping[str, str]] = {
+        "epsilon": "no noise is added; for a guarantee with ε make an ε-DP release (docs/epsilon-dp.md)",
+        "anonymize": "nothing is generalized",
+        "perturb": "no noise is added",
+        "suppress": "no record is suppressed",
+        "clean": "each cell that does not fit counts as otherwise",
+        "budget": "no ε is spent",
+    }
 
     slices: Annotated[tuple[_Slice, ...], SHOWN, TEXT] = Field(
         min_length=2,
@@ -82,14 +80,5 @@ class BucketizedPolicy(DeclaredRelease):
                     "sensitive column of numbers, whose values count as different if their bins are"
                 )
         if self.budget is not None:
-            problems.append(f"budget: must be left out of a bucketized release: {_OTHERS['budget']}")
+            problems.append(self.misfit("budget"))
         return problems
-
-    @classmethod
-    def fit_attributes(cls, attributes: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-        """Return attributes without keys of other kinds of releases, and why each does not fit."""
-        strange = [key for key in attributes if key in _OTHERS]
-        left = {key: one for key, one in attributes.items() if key not in strange}
-        return left, [
-            f"{key}: must be left out of a bucketized release: {_OTHERS[str(key)]}" for key in strange
-        ]

@@ -49,6 +49,8 @@ class DeclaredRelease(Strict):
     """The policy of a release whose columns are declared; each kind of release has a model of its own."""
 
     kind: ClassVar[ReleaseKind]
+    others: ClassVar[Mapping[str, str]]
+    """Keys of the policy of other releases, and why they do not fit."""
 
     name: Annotated[str, SHOWN] = Field(
         description="Letters, digits and underscores; names assets, jobs and folders."
@@ -134,7 +136,14 @@ class DeclaredRelease(Strict):
     @classmethod
     def fit_attributes(cls, attributes: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
         """Return attributes without keys of other kinds of releases, and why each does not fit."""
-        return dict(attributes), []
+        strange = [key for key in attributes if key in cls.others]
+        left = {key: one for key, one in attributes.items() if key not in strange}
+        return left, [cls.misfit(str(key)) for key in strange]
+
+    @classmethod
+    def misfit(cls, key: str) -> str:
+        """Say that a key of the policy of other releases does not fit, and why."""
+        return f"{key}: must be left out of {cls.kind.words}: {cls.others[key]}"
 
 
 def declared_json_schema(model: type[DeclaredRelease]) -> dict[str, Any]:

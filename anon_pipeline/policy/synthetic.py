@@ -6,7 +6,7 @@ Decision: docs/adr/0091-synthetic-releases.md.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -14,16 +14,6 @@ from anon_pipeline.catalog.release_kinds import SYNTHETIC, ReleaseKind
 from anon_pipeline.policy.declared_release import DeclaredRelease
 from anon_pipeline.policy.fields import Plain, Real, Share, Strict, Whole
 from anon_pipeline.policy.marks import SHOWN, TEXT
-
-_OTHERS: Mapping[str, str] = {
-    "epsilon": "no noise is added; for a guarantee with ε make an ε-DP release (docs/epsilon-dp.md)",
-    "anonymize": "nothing is generalized",
-    "perturb": "no noise is added",
-    "suppress": "no record of the data is released",
-    "clean": "each cell that does not fit counts as otherwise",
-    "budget": "no ε is spent",
-}
-"""Keys of the policy of other releases, and why they do not fit."""
 
 
 class SyntheticGate(Strict):
@@ -52,6 +42,14 @@ class SyntheticPolicy(DeclaredRelease):
     """One synthetic release, as its policy describes it."""
 
     kind: ClassVar[ReleaseKind] = SYNTHETIC
+    others: ClassVar[Mapping[str, str]] = {
+        "epsilon": "no noise is added; for a guarantee with ε make an ε-DP release (docs/epsilon-dp.md)",
+        "anonymize": "nothing is generalized",
+        "perturb": "no noise is added",
+        "suppress": "no record of the data is released",
+        "clean": "each cell that does not fit counts as otherwise",
+        "budget": "no ε is spent",
+    }
 
     k: Annotated[Whole, SHOWN] = Field(
         10,
@@ -90,7 +88,7 @@ class SyntheticPolicy(DeclaredRelease):
         elif self.sensitive and len(self.columns) < 2:
             problems.append("sensitive: an attacker must know another column, there is none")
         if self.budget is not None:
-            problems.append(f"budget: must be left out of a synthetic release: {_OTHERS['budget']}")
+            problems.append(self.misfit("budget"))
         if self.leaf is not None and self.method != "trees":
             problems.append("leaf: must be left out without method: trees")
         if self.leaf is not None and self.leaf < self.k:
@@ -101,12 +99,3 @@ class SyntheticPolicy(DeclaredRelease):
     def leaf_records(self) -> int:
         """Records in each leaf of a tree, at least."""
         return 5 * self.k if self.leaf is None else self.leaf
-
-    @classmethod
-    def fit_attributes(cls, attributes: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-        """Return attributes without keys of other kinds of releases, and why each does not fit."""
-        strange = [key for key in attributes if key in _OTHERS]
-        left = {key: one for key, one in attributes.items() if key not in strange}
-        return left, [
-            f"{key}: must be left out of a synthetic release: {_OTHERS[str(key)]}" for key in strange
-        ]
