@@ -85,15 +85,10 @@ def _of_buckets(policy: BucketizedPolicy, table: pd.DataFrame) -> list[Verdict]:
     """Judge sizes and shares of values: whoever has the file can compute them."""
     column, own = policy.columns[policy.sensitive], np.unique(table[BUCKET], return_inverse=True)[1]
     codes = bin_of(codes_of(column, table[policy.sensitive]), column.size, column.counted)
-    counts = np.zeros((int(own.max()) + 1, column.counted), np.int64) if column.counted <= 1_000 else None
-    sizes = np.bincount(own)
-    if counts is not None:
-        np.add.at(counts, (own, codes), 1)
-        most = counts.max(axis=1)
-    else:
-        pairs, many = np.unique(np.stack([own, codes], axis=1), axis=0, return_counts=True)
-        most = np.zeros(len(sizes), np.int64)
-        np.maximum.at(most, pairs[:, 0], many)
+    seen, codes = np.unique(codes, return_inverse=True)
+    pairs, many = np.unique(own * len(seen) + codes, return_counts=True)
+    sizes, most = np.bincount(own), np.zeros(int(own.max()) + 1, np.int64)
+    np.maximum.at(most, pairs // len(seen), many)
     least, share = int(sizes.min()), float((most / sizes).max())
     kept = bool((most * policy.l <= sizes).all())
     return [
