@@ -29,12 +29,14 @@ class Found:
     file: as it was given, or found below a folder.
     problems: none, if it passed.
     accepted: what the policy accepts beyond what is usual, a sentence each with its key: no reason to refuse.
+    losses: what a release is expected to lose, where policy and number of records alone decide it; lines.
     """
 
     file: Path
     status: Literal["passed", "refused", "skipped"]
     problems: tuple[str, ...] = ()
     accepted: tuple[tuple[str, str], ...] = ()
+    losses: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON types, as ``--json`` prints it."""
@@ -43,6 +45,7 @@ class Found:
             "status": self.status,
             "problems": [*self.problems],
             "risks": [{"key": key, "what": said} for key, said in self.accepted],
+            "losses": [*self.losses],
         }
 
 
@@ -62,7 +65,8 @@ def check_policy(
     checked; of a policy.defaults.yaml itself, and all policies that it holds for.
 
     A policy must load, must not contradict itself, must keep its paths in the project, and must not be weaker
-    than each policy.defaults.yaml that holds for it.
+    than each policy.defaults.yaml that holds for it. Of an ε-DP release whose policy states records, the
+    error that its noise is expected to cause is shown, and refused if it is above the policy's limit.
 
     What a policy accepts beyond what is usual is a warning: a release of it will have the same one.
     """
@@ -77,6 +81,8 @@ def check_policy(
                 click.echo(f"{one.file}: {problem}", err=True)
             for key, said in one.accepted:
                 click.echo(f"{one.file}: warning: accepted.{key}: {said}", err=True)
+            for line in one.losses:
+                click.echo(f"{one.file}: {line}")
         checked = [one for one in found if one.status != "skipped"]
         refused, warned = (
             sum(bool(one.problems) for one in checked),
@@ -129,12 +135,12 @@ def _check(file: Path, skip_others: bool, project: Path | None, outside: bool) -
 
     if skip_others and file.is_file() and not _is_ours(file):
         return Found(file, "skipped")
-    accepted: tuple[tuple[str, str], ...] = ()
     try:
         if file.name == NAME:
             read_floor(file)
         elif (kind := kind_of_policy(file)) is not None:
-            accepted = check_declared_policy(file, kind, locations_of(file, project, outside=outside))
+            locations = locations_of(file, project, outside=outside)
+            return Found(file, "passed", (), *check_declared_policy(file, kind, locations))
         else:
             policy = load_policy(file)
             refuse_contradictions(policy)
@@ -143,9 +149,9 @@ def _check(file: Path, skip_others: bool, project: Path | None, outside: bool) -
             locations = locations_of(file, project, outside=outside)
             locations.confine(policy)
             locations.release(policy)
-            accepted = tuple(accepted_risks(policy).items())
+            return Found(file, "passed", accepted=tuple(accepted_risks(policy).items()))
     except (PolicyError, InputError) as error:
         return Found(file, "refused", error.problems)
     except AnonPipelineError as error:
         return Found(file, "refused", (str(error),))
-    return Found(file, "passed", accepted=accepted)
+    return Found(file, "passed")

@@ -179,9 +179,14 @@ def verify_declared_release(
         sys.exit(1)
 
 
-def check_declared_policy(file: Path, kind: ReleaseKind, locations: Locations) -> tuple[tuple[str, str], ...]:
-    """Check the policy of a release with declared columns; return what it accepts beyond what is usual.
+def check_declared_policy(
+    file: Path, kind: ReleaseKind, locations: Locations
+) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
+    """Check the policy of a release with declared columns.
 
+    Returns:
+        What it accepts beyond what is usual, and what its releases are expected to lose: the latter only if
+        the policy states the number of records.
     Raises:
         PolicyError, InputError, PublishError: it is refused.
         GateRefused: it would be refused whatever is drawn, for the number of records that it states.
@@ -192,13 +197,15 @@ def check_declared_policy(file: Path, kind: ReleaseKind, locations: Locations) -
     policy = load_declared(file, kind)
     locations.confine(policy)
     locations.release(policy)
+    losses = list[str]()
     if policy.records is not None:
         parts_of(kind).refuses(policy, policy.records)
+        losses = parts_of(kind).losses(policy, policy.records)
     epsilon = getattr(policy, "epsilon", 0.0)
     if epsilon > _STRONG:
         said = f"ε = {epsilon:g}: with more than {_STRONG:g}, differential privacy promises little."
-        return (("epsilon", said),)
-    return ()
+        return (("epsilon", said),), tuple(losses)
+    return (), tuple(losses)
 
 
 _STRONG = 5.0

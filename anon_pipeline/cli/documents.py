@@ -279,6 +279,10 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
                         **list_of(object_of({"key": TEXT, "what": TEXT})),
                         "description": "What the policy accepts beyond what is usual.",
                     },
+                    "losses": {
+                        **list_of(TEXT),
+                        "description": "What its releases are expected to lose, where no data decides it.",
+                    },
                 }
             ),
         }

@@ -86,7 +86,11 @@ if TYPE_CHECKING:
 @source_options
 @click.pass_context
 def run(ctx: click.Context, /, policy_file: Path, **options: Any) -> None:
-    """Make the release of POLICY and publish it if the gate passes."""
+    """Make the release of POLICY and publish it if the gate passes.
+
+    POLICY may be of any kind: see its type. What does not apply to its kind (partitions, to ε-DP releases) is
+    refused.
+    """
     from anon_pipeline.orchestration.pipes_process import pipes_of_process  # noqa: PLC0415
 
     with pipes_of_process() as pipes:

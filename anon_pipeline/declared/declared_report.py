@@ -67,10 +67,13 @@ def cells_of(tables: Sequence[pd.DataFrame], name: str) -> pd.Series:
 def domain_words(column: DeclaredColumn) -> str:
     """Say what values a column can have."""
     if column.values is not None:
-        return f"{len(column.values):,} declared categories"
-    low, high = column.bounds or (0.0, 0.0)
-    binned = "" if column.bins is None else f", counted in {column.bins:,} intervals"
-    return f"numbers from {low:g} to {high:g} in steps of {column.resolution:g}{binned}"
+        said, others = f"{len(column.values):,} declared categories", "none of them"
+    else:
+        low, high = column.bounds or (0.0, 0.0)
+        binned = "" if column.bins is None else f", counted in {column.bins:,} intervals"
+        said = f"numbers from {low:.15g} to {high:.15g} in steps of {column.resolution:.15g}{binned}"
+        others = "no number"
+    return f"{said}; a cell of the source that holds {others} counts as {column.otherwise}"
 
 
 def _bars(column: DeclaredColumn, cells: pd.Series) -> Iterator[tuple[str, int]]:
@@ -89,5 +92,5 @@ def _bars(column: DeclaredColumn, cells: pd.Series) -> Iterator[tuple[str, int]]
     edges = values_of(column, np.array([starts[:-1], starts[1:] - 1]).ravel()).to_numpy()
     lows, highs = edges[:many], edges[many:]
     for low, high in zip(lows, highs, strict=True):
-        label = f"{low:g}" if low == high else f"{low:g} to {high:g}"
+        label = f"{low:.15g}" if low == high else f"{low:.15g} to {high:.15g}"
         yield label, int(((cells >= low) & (cells <= high)).sum())

@@ -14,7 +14,8 @@ _DEFINITION = (
 )
 _ATTACKER = (
     "So an attacker who knows the method and all records but one can multiply the odds of any guess about "
-    "that record by {factor:.3g} at most."
+    "that record by {factor:.3g} at most: a guess that is right with probability 10 % without the release is "
+    "right with at most {tenth:.0%} with it."
 )
 _PUBLIC = (
     "Not protected, since they are public: the number of records, the policy's columns and their declared "
@@ -47,14 +48,20 @@ _OF_METHOD = {
 
 def dp_guarantee(policy: EpsilonDpPolicy) -> list[str]:
     """Return the sentences of the guarantee."""
+    factor = math.exp(policy.epsilon)
     return [
-        _DEFINITION.format(epsilon=policy.epsilon, factor=math.exp(policy.epsilon)),
-        _ATTACKER.format(factor=math.exp(policy.epsilon)),
+        _DEFINITION.format(epsilon=policy.epsilon, factor=factor),
+        _ATTACKER.format(factor=factor, tenth=_rounded_up(factor / (factor + 9))),
         method_sentence(policy),
         _PUBLIC,
         _PEOPLE,
         _MORE,
     ]
+
+
+def _rounded_up(share: float) -> float:
+    """Return a probability in whole percents that is not below this one."""
+    return math.ceil(share * 100) / 100
 
 
 def method_sentence(policy: EpsilonDpPolicy) -> str:

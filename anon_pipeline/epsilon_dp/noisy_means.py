@@ -115,12 +115,22 @@ def means_with_noise(
 
 
 def refuse_unfit_noise(policy: EpsilonDpPolicy, records: int, epsilon: Fraction) -> None:
-    """Refuse groups whose noise could not be drawn exactly, before anything is booked.
+    """Refuse groups that are larger than the table, or whose noise could not be drawn exactly.
 
+    This is decided before anything is booked.
+
+    Args:
+        records: n, which is public.
     Raises:
-        InputError: naming the columns.
+        InputError: naming the method or the columns.
     """
     grouped = policy.group_means
+    size = 1 if (made := grouped or policy.column_means) is None else made.k
+    if size > records:
+        raise InputError(
+            f"{policy.method}.k: must be at most the number of records, {records:,}, got {size:,}: the "
+            "release would say that each mean is of at least k records"
+        )
     many = 1 if grouped is None else len(group_sizes(records, grouped.k))
     shares = column_shares(policy, epsilon)
     for (name, column), share in zip(policy.columns.items(), shares, strict=True):

@@ -93,6 +93,8 @@ class DeclaredColumn(Strict):
             raise ValueError(f"bins must be at most the {self.steps + 1:,} numbers that there are")
         if not NUMBER.fullmatch(self.otherwise) or not low <= Fraction(self.otherwise) <= high:
             raise ValueError("otherwise must be a number within bounds")
+        if Fraction(self.otherwise) % self.step:
+            raise ValueError("otherwise must be a whole multiple of resolution")
 
     @property
     def step(self) -> Fraction:

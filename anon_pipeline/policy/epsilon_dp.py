@@ -17,6 +17,7 @@ from anon_pipeline.catalog.release_kinds import EPSILON_DP, ReleaseKind
 from anon_pipeline.catalog.sources import FORMATS
 from anon_pipeline.policy.declared_release import DeclaredRelease
 from anon_pipeline.policy.fields import Plain, Positive, Real, Strict, Whole
+from anon_pipeline.policy.gate_limits import Gate
 from anon_pipeline.policy.marks import SHOWN, TEXT
 from anon_pipeline.policy.source import SOURCES
 
@@ -28,17 +29,6 @@ MOST_CELLS = 10_000_000
 """Cells of all histograms together, which are all in memory."""
 
 _FROM_DATA = "is computed from the data without noise"
-_BREAKS: Mapping[str, str] = {
-    "anonymize": f"the level of a generalization {_FROM_DATA}",
-    "suppress": f"which records are suppressed {_FROM_DATA}",
-    "perturb": "its ε is that of members of one class; here epsilon is that of the whole release",
-    "clean": "what it refuses is decided by the data; here each cell that does not fit counts as otherwise",
-    "sample": "the number of sampled records, which would be published, depends on the data",
-    "person": "each person must have one record, see one_record_per_person",
-    "record_key": "noise that stays over releases would need a budget of its own",
-    "acknowledged": "nothing that it could accept is measured",
-}
-"""Keys of the policy of other releases, and why they do not fit."""
 _OF_COLUMNS: Mapping[str, str] = {
     "role": "all columns get noise; a column that is not released is not named",
     "hierarchy": f"the level of a generalization {_FROM_DATA}",
@@ -99,6 +89,16 @@ class EpsilonDpPolicy(DeclaredRelease):
     """One ε-DP release, as its policy describes it."""
 
     kind: ClassVar[ReleaseKind] = EPSILON_DP
+    others: ClassVar[Mapping[str, str]] = {
+        "anonymize": f"the level of a generalization {_FROM_DATA}",
+        "suppress": f"which records are suppressed {_FROM_DATA}",
+        "perturb": "its ε is that of members of one class; here epsilon is that of the whole release",
+        "clean": "what it refuses is decided by the data; each cell that does not fit counts as otherwise",
+        "sample": "the number of sampled records, which would be published, depends on the data",
+        "person": "each person must have one record, see one_record_per_person",
+        "record_key": "noise that stays over releases would need a budget of its own",
+        "acknowledged": "nothing that it could accept is measured",
+    }
 
     one_record_per_person: Annotated[Literal[True], SHOWN] = Field(
         description="true: somebody has made sure that no person has several records. The guarantee is one "
@@ -124,6 +124,8 @@ class EpsilonDpPolicy(DeclaredRelease):
                 "source: must be one in which each cell is read by itself, since one record could change how "
                 f"others are read: {kinds}; of files {formats}"
             ]
+        if self.budget is not None and self.budget.epsilon < self.epsilon:
+            return [f"budget.epsilon: must be at least epsilon, {self.epsilon:g}: no release could be made"]
         given = [name for name in METHODS if getattr(self, name) is not None]
         if len(given) != 1:
             return [f"exactly one of {', '.join(METHODS)} must be given"]
@@ -137,12 +139,12 @@ class EpsilonDpPolicy(DeclaredRelease):
         if len(self.tables) > MOST_TABLES or any(len(table) > MOST_COLUMNS for table in self.tables):
             return [f"histograms.tables: at most {MOST_TABLES:,} tables of at most {MOST_COLUMNS} columns"]
         named = [name for table in self.tables for name in table]
-        wrong = sorted({*named} ^ {*self.columns})
-        if wrong or any(len({*table}) != len(table) for table in self.tables):
-            return [
-                "histograms.tables: must have each column of columns in at least one table, and once in it"
-                + (f", got otherwise: {', '.join(wrong)}" if wrong else "")
-            ]
+        if unknown := sorted({*named} - {*self.columns}):
+            return [f"histograms.tables: must name columns of columns, got also {', '.join(unknown)}"]
+        if absent := sorted({*self.columns} - {*named}):
+            return [f"histograms.tables: must have every column, has not {', '.join(absent)}"]
+        if any(len({*table}) != len(table) for table in self.tables):
+            return ["histograms.tables: must name a column once in each table"]
         cells = sum(self.cells(table) for table in self.tables)
         if cells > MOST_CELLS:
             return [
@@ -172,13 +174,10 @@ class EpsilonDpPolicy(DeclaredRelease):
     @classmethod
     def fit_attributes(cls, attributes: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
         """Return attributes without keys that would break the guarantee, and why each would."""
-        left, problems = dict(attributes), list[str]()
-        for key in [key for key in attributes if key in _BREAKS]:
-            problems.append(f"{key}: must be left out of an ε-DP release: {_BREAKS[key]}")
-            del left[key]
+        left, problems = super().fit_attributes(attributes)
         gate = left.get("gate")
         if isinstance(gate, Mapping):
-            others = [key for key in gate if str(key) not in DpGate.model_fields]
+            others = [key for key in gate if str(key) in {*Gate.model_fields} - {*DpGate.model_fields}]
             problems += [
                 f"gate.{key}: must be left out of an ε-DP release: what it measures {_FROM_DATA}"
                 for key in others

@@ -112,8 +112,15 @@ def test_policies_are_checked_without_data(call: Call, tmp_path: Path) -> None:
     assert done.code == 0 and "policies checked: 1, refused: 0, with warnings: 0" in done.out
     change(tmp_path, "epsilon: 1", "epsilon: 8")
     done = call("check-policy", "dp.yaml")
+    assert done.code == 2 and "budget.epsilon: must be at least epsilon, 8" in done.err
+    change(tmp_path, "budget: {epsilon: 5}", "budget: {epsilon: 8}\n  records: 30000")
+    done = call("check-policy", "dp.yaml")
+    assert "dp.yaml: expected error of sex, race: " in done.out
+    document = json.loads(call("check-policy", "dp.yaml", "--json").out)
+    jsonschema.validate(document, schema_of("check-policy"))
+    assert document["policies"][0]["losses"][0].startswith("expected error of sex, race: ")
     assert done.code == 0 and "accepted.epsilon: ε = 8" in done.err
-    change(tmp_path, "  budget", "  records: 10\n  budget")
+    change(tmp_path, "records: 30000", "records: 10")
     done = call("check-policy", "dp.yaml")
     assert done.code == 2 and "the expected error must be at most" in done.err
     change(tmp_path, "bins: 12", "hierarchy: {width: 5}")

@@ -75,9 +75,14 @@ def test_names_and_values_are_escaped(dp_project: Project, changed: Changed) -> 
 
 
 def test_domains_in_words() -> None:
-    assert domain_words(DeclaredColumn(values=("a", "b"), otherwise="a")) == "2 declared categories"
+    assert domain_words(DeclaredColumn(values=("a", "b"), otherwise="a")) == (
+        "2 declared categories; a cell of the source that holds none of them counts as a"
+    )
     number = DeclaredColumn(bounds=(0, 10), resolution=0.5, bins=4, otherwise="0")
-    assert domain_words(number) == "numbers from 0 to 10 in steps of 0.5, counted in 4 intervals"
+    assert domain_words(number) == (
+        "numbers from 0 to 10 in steps of 0.5, counted in 4 intervals; a cell of the source that holds no "
+        f"number counts as {number.otherwise}"
+    )
 
 
 def test_many_categories_are_cut_and_add_up(changed: Changed) -> None:

@@ -136,3 +136,11 @@ def test_noise_that_could_not_be_exact_is_refused(column: dict[str, Any], record
     with pytest.raises(InputError, match=said):
         refuse_unfit_noise(policy, records, Fraction(1))
     refuse_unfit_noise(policy, 100, Fraction(1))
+
+
+@pytest.mark.parametrize("method", ["group_means", "column_means"])
+def test_groups_are_not_larger_than_the_table(method: str) -> None:
+    policy = dp_policy(columns=NUMBERS, **{method: {"k": 100}})
+    refuse_unfit_noise(policy, 100, Fraction(1))
+    with pytest.raises(InputError, match=rf"{method}\.k: must be at most the number of records, 99, got 100"):
+        refuse_unfit_noise(policy, 99, Fraction(1))

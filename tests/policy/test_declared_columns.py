@@ -38,6 +38,7 @@ def test_a_column_of_categories() -> None:
         ({"bounds": [0, 1], "bins": 3}, "bins must be at most the 2 numbers"),
         ({"bounds": [0, 1], "otherwise": "x"}, "otherwise must be a number within bounds"),
         ({"bounds": [0, 1], "otherwise": 2}, "otherwise must be a number within bounds"),
+        ({"bounds": [0, 1], "resolution": 0.25, "otherwise": 0.3}, "whole multiple of resolution"),
         ({"bounds": [0, 1], "otherwise": "1/0"}, "otherwise must be a number within bounds"),
         ({"values": ["a"]}, "2 to 100,000 different values"),
         ({"values": ["0", 0]}, "2 to 100,000 different values"),

@@ -52,9 +52,9 @@ def test_spelled_out_defaults_do_not_change_the_digest() -> None:
     [
         ({"histograms": None}, "exactly one of histograms, group_means, column_means"),
         ({"group_means": {"k": 2}}, "exactly one of histograms, group_means, column_means"),
-        ({"histograms": {"tables": [["age"]]}}, "got otherwise: city"),
-        ({"histograms": {"tables": [["age", "city", "pay"]]}}, "got otherwise: pay"),
-        ({"histograms": {"tables": [["age", "age"], ["city"]]}}, "once in it"),
+        ({"histograms": {"tables": [["age"]]}}, "must have every column, has not city"),
+        ({"histograms": {"tables": [["age", "city", "pay"]]}}, "must name columns of columns, got also pay"),
+        ({"histograms": {"tables": [["age", "age"], ["city"]]}}, "a column once in each table"),
         ({"columns": {"age": {"bounds": [0, 2**30], "otherwise": 0}}}, "at most 10,000,000 cells"),
         ({"histograms": None, "group_means": {"k": 1}}, "greater than or equal to 2"),
         (
@@ -82,6 +82,7 @@ def test_spelled_out_defaults_do_not_change_the_digest() -> None:
         ({"schedule": {"partitions": "daily"}}, "schedule.partitions: must be left out"),
         ({"source": {"path": "{partition}.csv"}}, "source: must not hold"),
         ({"gate": {"k": 5}}, "Extra inputs"),
+        ({"budget": {"epsilon": 0.5}}, "budget.epsilon: must be at least epsilon, 1: no release"),
         (
             {
                 "publish": {"format": "csv"},
@@ -100,11 +101,11 @@ def test_keys_of_other_releases_are_named_with_what_they_would_break() -> None:
     left, problems = EpsilonDpPolicy.fit_attributes(
         attributes(
             anonymize={"k": 5},
-            gate={"t_closeness": {"city": 0.2}, "expected_error": 0.1},
+            gate={"t_closeness": {"city": 0.2}, "expected_errors": 0.1},
             columns={"age": {**COLUMNS["age"], "hierarchy": {"width": 10}}, "city": 3},
         )
     )
-    assert "anonymize" not in left and left["gate"] == {"expected_error": 0.1}
+    assert "anonymize" not in left and left["gate"] == {"expected_errors": 0.1}  # misspelled: said to be
     assert left["columns"] == {"age": COLUMNS["age"], "city": 3}
     said = "must be left out of an ε-DP release"
     assert [line.partition(":")[0] for line in problems] == [

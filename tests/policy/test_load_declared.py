@@ -62,6 +62,13 @@ def test_all_mistakes_are_listed(file: Path) -> None:
         assert line in said
 
 
+def test_a_misspelled_key_of_the_gate_is_not_one_of_other_releases(file: Path) -> None:
+    file.write_text(TEXT.replace("histograms: {}", "histograms: {}\n  gate: {expected_eror: 0.1}"))
+    with pytest.raises(PolicyError) as refused:
+        load_declared(file, EPSILON_DP)
+    assert refused.value.problems == ("gate.expected_eror: is not known here. Is it expected_error?",)
+
+
 def test_a_floor_accepts_no_such_release_unless_it_says_so(file: Path) -> None:
     floor = file.with_name("policy.defaults.yaml")
     floor.write_text(FLOOR.format(more=""))
