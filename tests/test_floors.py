@@ -21,7 +21,7 @@ FLOORS: list[set[str]] = [
     {"recode"},
     {"evidence"},
     {"stages"},
-    {"utility"},
+    {"utility", "windows"},
     {"limits"},
     {"gate"},
     {"report", "tuning"},

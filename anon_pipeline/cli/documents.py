@@ -228,6 +228,7 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
         }
     ),
     "vault measured": object_of({"measured": {**TEXT, "description": "Path of the private file."}}),
+    "vault waiting": object_of({"waiting": {**TEXT, "description": "Path of the private file."}}),
     "vault rotate": object_of(
         dict.fromkeys(("rewrapped", "before", "encrypted", "refused", "plain", "unfinished"), COUNT)
     ),

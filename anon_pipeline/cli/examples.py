@@ -32,6 +32,7 @@ EXAMPLES: Mapping[str, str] = {
     "ledger withdraw": "anon-pipeline ledger withdraw RELEASE_ID",
     "vault status": "anon-pipeline vault status",
     "vault measured": "anon-pipeline vault measured policy.yaml --out measured.json",
+    "vault waiting": "anon-pipeline vault waiting policy.yaml --out waiting.csv",
     "vault new-people": "anon-pipeline vault new-people policy.yaml",
     "vault purge": "anon-pipeline vault purge --older-than 30",
     "vault rotate": "anon-pipeline vault rotate",

@@ -112,7 +112,7 @@ def _run(ctx: click.Context, policy_file: Path, options: Mapping[str, Any]) -> N
         check_partition(policy, options["partition"])
     elif options["partition"] is not None or options["internal_report"] is not None:
         raise InputError("--partitions must not be given with --partition or --internal-report")
-    _refuse_unfit_jobs(ctx, options)
+    _refuse_unfit_jobs(ctx, policy, options)
     keys = [options["partition"]] if span is None else partitions_between(policy, span)
     locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
     if options["missing"]:
@@ -129,7 +129,7 @@ def _run(ctx: click.Context, policy_file: Path, options: Mapping[str, Any]) -> N
         _run_each(ctx, releases, options)
 
 
-def _refuse_unfit_jobs(ctx: click.Context, options: Mapping[str, Any]) -> None:
+def _refuse_unfit_jobs(ctx: click.Context, policy: Policy, options: Mapping[str, Any]) -> None:
     """Refuse several jobs where there is one release, or where what they say cannot be put together."""
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
 
@@ -139,6 +139,8 @@ def _refuse_unfit_jobs(ctx: click.Context, options: Mapping[str, Any]) -> None:
         raise InputError("--jobs must be given with --partitions only")
     if options["as_json"] or ctx.meta.get(MISTAKES_TO) is not None:
         raise InputError("--jobs must not be given with --json or --mistakes-to")
+    if policy.stream is not None:
+        raise InputError("--jobs must be left out for a stream: its partitions are made one after the other")
 
 
 def _missing_of(policy: Policy, locations: Locations, keys: Sequence[str | None]) -> list[str | None]:

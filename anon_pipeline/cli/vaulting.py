@@ -1,4 +1,4 @@
-"""Commands on the vault: `vault measured`, `status`, `rotate`, `purge`, `new-people`."""
+"""Commands on the vault: `vault measured`, `waiting`, `status`, `rotate`, `purge`, `new-people`."""
 
 from __future__ import annotations
 
@@ -86,6 +86,33 @@ def measured(  # noqa: PLR0913 - the options of a command
         echo_json({"measured": str(out)})
     else:
         click.echo(f"measured  {out}")
+
+
+@vault.command()
+@policy_argument
+@click.option("--out", required=True, type=NEW_FILE, help="CSV file to write, for its owner alone.")
+@_of_a_vault
+@json_option
+def waiting(
+    *, policy_file: Path, out: Path, project: Path, place: str | None, key_names: str, as_json: bool
+) -> None:
+    """Write how many records of a stream came with each partition, had waited, and wait after it, to a file.
+
+    It is counted in the personal data: for the curator, not for publication.
+    """
+    from anon_pipeline.policy import load_policy  # noqa: PLC0415
+    from anon_pipeline.vault.artifacts import Vault  # noqa: PLC0415
+    from anon_pipeline.vault.keys import keys_from  # noqa: PLC0415
+    from anon_pipeline.windows.window_states import WindowStates, waiting_counts  # noqa: PLC0415
+
+    policy = load_policy(policy_file, retired=True)
+    opened = Vault(_store(project, place), keys_from(prefix=key_names))
+    found = waiting_counts(WindowStates(policy.name, lambda: opened, project))
+    write_file(out, found.to_csv(index=False).encode(), what="waiting")
+    if as_json:
+        echo_json({"waiting": str(out)})
+    else:
+        click.echo(f"waiting  {out}")
 
 
 @vault.command()

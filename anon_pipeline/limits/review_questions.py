@@ -53,6 +53,8 @@ def protections(policy: Policy) -> Iterator[str]:
     )
     if policy.sample is not None:
         yield f"a random sample of the input: {100 * policy.sample.share:g} %"
+    if policy.stream is not None:
+        yield f"records in classes that are too small wait, for at most {policy.stream.delay} partitions"
     if policy.noise_epsilon is not None:
         split = f", split over {policy.rows} records" if policy.rows > 1 else ""
         yield f"ε = {policy.noise_epsilon:g} for all noisy columns together{split}"

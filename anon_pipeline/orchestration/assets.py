@@ -21,6 +21,7 @@ from anon_pipeline.orchestration.vault import (
     check_retainable,
     draws_in,
     published_before,
+    waiting_in,
 )
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy.contradictions import refuse_contradictions
@@ -33,8 +34,9 @@ from anon_pipeline.sources import read_source
 from anon_pipeline.stages import pipeline
 from anon_pipeline.stages.deidentify import hashing_key
 from anon_pipeline.stages.own import change_stage
-from anon_pipeline.stages.private import Staged
+from anon_pipeline.stages.private import Means, Staged
 from anon_pipeline.stages.vault_tables import stage_table
+from anon_pipeline.windows.window_table import window_table
 
 Reader = Callable[[StageRun], pd.DataFrame]
 
@@ -51,10 +53,14 @@ def raw(policy: Policy, *, read: Reader | None = None) -> Stage:
         refuse_contradictions(run.policy)
         refuse_unfit_scratch()
         folders = run.folders
-        key = None if run.policy.sample is None else hashing_key(run.policy, folder=folders.sources)
+        needs_key = run.policy.sample is not None or run.policy.stream is not None
+        key = hashing_key(run.policy, folder=folders.sources) if needs_key else None
+        reads = partial(_source, run) if read is None else partial(read, run)
+        means = Means(folders.hierarchies, key, system_entropy(), observe=run.observe)
+        states = waiting_in(run.vault, run.policy, folders)
         return pipeline.raw(
             run.policy,
-            pack_large(_source(run) if read is None else read(run)),
+            pack_large(window_table(run.policy, run.partition, reads, states, means)),
             entropy=system_entropy(),
             key=key,
             where=run.where(),

@@ -19,8 +19,11 @@ from anon_pipeline.base.errors import InputError
 from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.orchestration.names import release_job
 from anon_pipeline.orchestration.resources import Folders
+from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.sources.change_guard import last_change
+from anon_pipeline.windows.partition_order import in_order, partition_before
+from anon_pipeline.windows.window_states import window_states
 
 _SETTLED = 60  # seconds that a file must not have changed for: it may still be written
 _OFTEN = 60  # seconds between two looks
@@ -62,6 +65,10 @@ def build_sensor(
         new = {key: changed for key, changed in found.items() if known.get(key) != changed}
         if not new:
             return dg.SkipReason("no source is new" if found else "no source is there, or can be looked at")
+        if policy.stream is not None:
+            new = _next_window(policy, folders, found, new)
+            if not new:
+                return dg.SkipReason("the partition before has not been made yet")
         requests = [
             dg.RunRequest(run_key=f"{key}@{changed}", partition_key=key or None)
             for key, changed in sorted(new.items())
@@ -69,6 +76,21 @@ def build_sensor(
         return dg.SensorResult(requests, cursor=json.dumps(known | new))
 
     return look
+
+
+def _next_window(
+    policy: Policy, folders: Locations, found: dict[str, int | str], new: dict[str, int | str]
+) -> dict[str, int | str]:
+    """Return the earliest of new partitions of a stream, if the one before has been made; else none.
+
+    Args:
+        found: all partitions whose source is there; the stream begins with the first of them.
+        new: some of them.
+    """
+    key = in_order(policy, new)[0]
+    known = in_order(policy, window_states(policy, folders).partitions())
+    first = (known or in_order(policy, found))[0]
+    return {key: new[key]} if key == first or partition_before(policy, key) in known else {}
 
 
 def _changes(folder: Path, path: str, keys: Sequence[str]) -> dict[str, int | str]:

@@ -83,7 +83,7 @@ def asset_declaration(policy: Policy, stage: str, meaning: str, ins: Mapping[str
     return {
         "key": stage_key(policy, stage),
         "ins": {argument: dg.AssetIn(stage_key(policy, before)) for argument, before in ins.items()},
-        "deps": [] if ins or stage != STAGES[0] else upstream_keys(policy),
+        "deps": [] if ins or stage != STAGES[0] else [*upstream_keys(policy), *_window_before(policy)],
         "description": meaning,
         "group_name": policy.name,
         "partitions_def": partitions_of(policy),
@@ -91,6 +91,14 @@ def asset_declaration(policy: Policy, stage: str, meaning: str, ins: Mapping[str
         "tags": {"anon_pipeline/private": "true" if private else "false"},
         "owners": owners(policy),
     }
+
+
+def _window_before(policy: Policy) -> list[dg.AssetDep]:
+    """Return that a partition of a stream comes after the one before it: a backfill makes one at a time."""
+    if policy.stream is None or not isinstance(partitions_of(policy), dg.TimeWindowPartitionsDefinition):
+        return []
+    before = dg.TimeWindowPartitionMapping(start_offset=-1, end_offset=-1)
+    return [dg.AssetDep(stage_key(policy, STAGES[0]), partition_mapping=before)]
 
 
 class Owned(Protocol):

@@ -30,6 +30,7 @@ from anon_pipeline.vault.keys import PREFIX, keys_from, plain_prefix
 from anon_pipeline.vault.local import LocalStore
 from anon_pipeline.vault.retention import Tables, retain, table_name
 from anon_pipeline.vault.store import store_at
+from anon_pipeline.windows.window_states import WindowStates, window_states
 
 
 class VaultIOManager(dg.ConfigurableIOManager):
@@ -141,6 +142,11 @@ def draws_in(manager: object, policy: Policy, folders: Locations, partition: str
         manager: of the private tables; one that is not ours has no vault, so the folders' is used.
     """
     return draws_of(policy, folders, partition, opens=_opens(manager))
+
+
+def waiting_in(manager: object, policy: Policy, folders: Locations) -> WindowStates:
+    """Return where records of a stream wait, in the vault of an IO manager, see `draws_in`."""
+    return window_states(policy, folders, opens=_opens(manager))
 
 
 def measured_in(manager: object, policy: Policy, folders: Locations, partition: str | None) -> Measured:

@@ -51,6 +51,7 @@ from anon_pipeline.policy.sections import (
 )
 from anon_pipeline.policy.size import refuse_large_values
 from anon_pipeline.policy.source import Source
+from anon_pipeline.policy.stream import Stream
 from anon_pipeline.policy.walks import binding_fields
 
 TYPE = "anon_pipeline.AnonymizedRelease"
@@ -99,6 +100,11 @@ class Policy(ColumnsByRole, Strict):
     publish: Publish = Publish()
     vault: VaultSection = VaultSection()
     schedule: Schedule | None = None
+    stream: Annotated[Stream | None, SHOWN, LATER, NEUTRAL] = Field(
+        None,
+        description="For records that arrive continuously: those whose class is too small wait in the vault "
+        "for those of later partitions.",
+    )
     dataset: Annotated[str | None, TEXT, AFTER] = Field(
         None,
         pattern=r"^[A-Za-z][A-Za-z0-9_-]*$",

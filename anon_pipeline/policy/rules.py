@@ -20,6 +20,7 @@ from anon_pipeline.policy.columns import Generalize, Identifier, Perturb, Pertur
 from anon_pipeline.policy.hierarchies import hierarchy_kind
 from anon_pipeline.policy.marks import Needs, misfits, named_columns, needs_noise, sections_in
 from anon_pipeline.policy.noise_rules import broken_mechanisms
+from anon_pipeline.policy.stream import unfit_stream
 
 _COLUMNS: tuple[Needs, ...] = ("columns", "every column")
 _PARTITION = "{partition}"
@@ -55,6 +56,7 @@ def broken_rules(sections: Mapping[str, Any]) -> list[str]:
     found += _misfits(("source", "anonymize", "perturb", "gate"), sections, "nothing")
     found += _schedule(sections)
     found += _budget(sections)
+    found += unfit_stream(sections)
     return found
 
 

@@ -6,7 +6,8 @@ Belongs here: policy and data in, release out. Does not belong here: any step of
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -41,6 +42,8 @@ from anon_pipeline.stages.persons import memory_key
 from anon_pipeline.stages.pipeline import run
 from anon_pipeline.stages.private import Chain, Means, Opens
 from anon_pipeline.tuning.advise import with_advice
+from anon_pipeline.windows.window_states import WindowStates, window_states
+from anon_pipeline.windows.window_table import window_table
 
 __all__ = ["Release", "anonymize", "make_release"]
 
@@ -136,6 +139,7 @@ class Request:
     partition: None for a release of one piece.
     observe: called when a stage begins, and now and then with how far a search is.
     archive: keeps the memory of what was published; None without ``record_key``.
+    waiting: where records of a stream wait; None: nothing waits, and nothing that has waited is looked at.
     """
 
     policy: Policy
@@ -143,6 +147,7 @@ class Request:
     partition: str | None
     observe: Observer
     archive: Archive | None
+    waiting: WindowStates | None = None
 
 
 def make_release(  # noqa: PLR0913 - two are deprecated
@@ -180,7 +185,7 @@ def make_release(  # noqa: PLR0913 - two are deprecated
     """
     if told is not None or searching is not None:
         observe = observer_of(told, searching)
-    asked = Request(policy, locations, partition, observe, archive)
+    asked = Request(policy, locations, partition, observe, archive, window_states(policy, locations))
     opened = _open(asked)
     read, means = read_input(asked, opened.booked, opens=opened)
     with opened.fail_on_error():
@@ -232,20 +237,25 @@ def read_input(asked: Request, booked: Booking, *, opens: Opens | None = None) -
     policy, locations, partition = asked.policy, asked.locations, asked.partition
     with private_stage("key"):
         key = hashing_key(policy, folder=locations.sources)
-    asked.observe(Step("source"))
-    with private_stage("source"):
-        table = pack_large(read_source(policy, folder=locations.sources, partition=partition))
-    return_freed_memory(len(table))
-    memory = None if asked.archive is None else read_memory(asked.archive, booked, partition)
-    return [table], Means(
+    means = Means(
         locations.hierarchies,
         key,
         system_entropy(),
         opens=opens,
-        memory=memory,
         observe=asked.observe,
         where=Where(None, policy.name, partition),
     )
+    asked.observe(Step("source"))
+    with private_stage("source"):
+        read = partial(read_source, policy, folder=locations.sources, partition=partition)
+        if asked.waiting is not None:
+            table = window_table(policy, partition, read, asked.waiting, means)
+        else:
+            table = read()
+        table = pack_large(table)
+    return_freed_memory(len(table))
+    memory = None if asked.archive is None else read_memory(asked.archive, booked, partition)
+    return [table], replace(means, memory=memory)
 
 
 def _publish_chain(

@@ -86,6 +86,8 @@ def _how_many(policy: Policy, about: Counted) -> str:
     came = "came in"
     if policy.sample is not None:
         came += f", a random sample of {100 * policy.sample.share:g} % of the input"
+    if policy.stream is not None:
+        came += " and do not wait for later ones"
     if about.noun == "people":
         return f"It is about {about.released:,} people, of {about.given:,} whose records {came}."
     return (

@@ -16,6 +16,9 @@ DRAW = ".draw"
 MEASURED = "gate"
 """What the file is called that has all that the gate measured: ``<release>/gate[/<partition>].json``."""
 
+WAITING = "waiting"
+"""Where records of a stream wait for later partitions: ``<release>/waiting/<partition>.parquet``."""
+
 OWN_STAGE = "own_"
 """How the name of a stage of a user's own begins; its table is private, as those of the package's stages."""
 

@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from anon_pipeline.vault.names import (
     DRAW,
     MEASURED,
+    WAITING,
     is_measured,
     is_own_stage,
     is_unfinished,
@@ -79,7 +80,8 @@ def retain(store: Store, kept: Retain, tables: Tables, *, now: datetime.datetime
 def purge(store: Store, stages: Sequence[str], *, before: datetime.datetime) -> int:
     """Delete the private tables of all releases, and the keys of draws, that are older than a time.
 
-    A draw without its key is given up: its ε stays spent, and the next run makes another one.
+    A draw without its key is given up: its ε stays spent, and the next run makes another one. Records of a
+    stream that have waited for so long are given up, too.
 
     Args:
         stages: those that leave a table; whatever else is in the vault stays, but draws.
@@ -87,7 +89,7 @@ def purge(store: Store, stages: Sequence[str], *, before: datetime.datetime) -> 
     Returns:
         How many files were deleted, those included that a crash left unfinished.
     """
-    ours = [*_tables(store, stages), *(name for name in store.names() if _is_draw(name))]
+    ours = [*_tables(store, [*stages, WAITING]), *(name for name in store.names() if _is_draw(name))]
     return _remove(store, _older(store, ours, before))
 
 

@@ -9,14 +9,12 @@ Decision: docs/adr/0031-noise-is-drawn-once.md.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import hmac
 import json
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -28,8 +26,8 @@ from anon_pipeline.policy.locations import Locations, plain_partition
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.stages.facts.fact_rules import is_digest, is_release_id
 from anon_pipeline.vault.artifacts import Vault, vault_of
-from anon_pipeline.vault.identity import project_of
-from anon_pipeline.vault.local import LocalStore, private_folder
+from anon_pipeline.vault.held_folder import hold_folder
+from anon_pipeline.vault.local import LocalStore
 from anon_pipeline.vault.names import DRAW, is_unfinished
 from anon_pipeline.vault.store import Store
 
@@ -89,20 +87,13 @@ class Draws:
         Raises:
             InputError: the vault is another project's, or cannot be written.
         """
-        store = self.opens().store
-        root = store.root if isinstance(store, LocalStore) else self.here
-        folder = root / self.release / _FOLDER
-        with _writable():
-            project_of(store, project=self.project)
-            private_folder(folder, root=root)
-            handle = os.open(folder, os.O_RDONLY)
-        try:
+        held = hold_folder(
+            self.opens().store, f"{self.release}/{_FOLDER}", here=self.here, project=self.project
+        )
+        with ExitStack() as stack:
             with _writable():
-                fcntl.flock(handle, fcntl.LOCK_EX)
+                stack.enter_context(held)
             yield
-        finally:
-            fcntl.flock(handle, fcntl.LOCK_UN)  # closing alone keeps it where a forked child has the handle
-            os.close(handle)
 
     def ids(self) -> dict[str, str]:
         """Return the draws of the release, of all partitions: the id of each file."""

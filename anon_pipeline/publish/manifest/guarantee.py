@@ -249,6 +249,8 @@ def _open(policy: Policy) -> Iterator[str]:
     if policy.sample is not None:
         of = "records" if policy.person is None and policy.record_key is None else "people"
         yield promises.SAMPLE.format(of, f"{100 * policy.sample.share:g}")
+    if policy.stream is not None:
+        yield promises.STREAM.format(policy.stream.delay)
     limited = policy.class_limited
     columns = sorted(policy.columns.items(), key=itemgetter(0))
     coarse = policy.coarsened

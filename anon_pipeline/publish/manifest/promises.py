@@ -46,6 +46,10 @@ SAMPLE = (
     "The input is a random sample of {}, each in it with a probability of {} %. Who is in it is secret, and "
     "the same in each release with the same key. Who knows that a person is in it gains all the same."
 )
+STREAM = (
+    "Records arrive continuously. Those that were in no class large enough have waited for up to {} later "
+    "partitions, and were then released or suppressed: each record is in one release at most."
+)
 CHANGED = "Changed by a method that guarantees nothing ({words}): {names}."
 SIMULATED = (
     "How many records can be linked by them was measured with simulated attackers: this is no upper bound."

@@ -1,0 +1,37 @@
+"""One run at a time in a folder of the vault: held against other runs on this machine."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from anon_pipeline.vault.identity import project_of
+from anon_pipeline.vault.local import LocalStore, private_folder
+from anon_pipeline.vault.store import Store
+
+
+@contextmanager
+def hold_folder(store: Store, inside: str, *, here: Path, project: Path | None) -> Iterator[None]:
+    """Hold a folder of a vault; ends with the process, however that dies.
+
+    Args:
+        inside: the folder's path in the vault.
+        here: local folder in which the lock is where the vault is remote; other machines do not see it.
+        project: folder of the project, whose vault it must be; None: the vault alone says whose it is.
+    Raises:
+        InputError: the vault is another project's.
+        OSError: it cannot be written.
+    """
+    root = store.root if isinstance(store, LocalStore) else here
+    project_of(store, project=project)
+    private_folder(root / inside, root=root)
+    handle = os.open(root / inside, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        fcntl.flock(handle, fcntl.LOCK_UN)  # closing alone keeps it where a forked child has the handle
+        os.close(handle)

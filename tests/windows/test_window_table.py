@@ -1,0 +1,146 @@
+"""Windows: each record goes with one partition, in time, and what was decided stays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from anon_pipeline.base.errors import InfeasibleError, InputError
+from tests.windows.conftest import DAYS, Stream, people
+
+
+def arrivals(sizes: list[int], *, seed: int = 0) -> dict[str, pd.DataFrame]:
+    """Return the people that arrive on each day; their ids tell the day."""
+    return {DAYS[day]: people(many, seed=seed + day, first=1_000 * day) for day, many in enumerate(sizes)}
+
+
+def take_all(stream: Stream, came: dict[str, pd.DataFrame]) -> None:
+    for day, table in came.items():
+        try:
+            stream.take(day, table)
+        except InfeasibleError:
+            stream.gone[day] = table.iloc[:0]
+
+
+def test_without_a_stream_the_source_is_what_it_is(stream: Callable[..., Stream]) -> None:
+    made, table = stream(stream=None), people(3, seed=0)
+    assert made.take(DAYS[0], table) is table and made.states.partitions() == []
+
+
+@given(
+    sizes=st.lists(st.integers(1, 30), min_size=3, max_size=7),
+    delay=st.integers(1, 3),
+    waiting=st.sampled_from([0.1, 0.5, 0.9]),
+    seed=st.integers(0, 100),
+)
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_each_record_goes_once_and_in_time(
+    stream: Callable[..., Stream], sizes: list[int], delay: int, waiting: float, seed: int
+) -> None:
+    made, came = stream(stream={"delay": delay, "waiting": waiting}), arrivals(sizes, seed=seed)
+    for one in made.states.partitions():  # of the example before
+        made.states.remove(one)
+    take_all(made, came)
+    every = pd.concat([*made.gone.values(), made.waiting(DAYS[len(sizes) - 1])[came[DAYS[0]].columns]])
+    expected = pd.concat([*came.values()])
+    pd.testing.assert_frame_equal(
+        every.sort_values("id", ignore_index=True), expected.sort_values("id", ignore_index=True)
+    )
+    for place, (day, table) in enumerate(made.gone.items()):
+        since = place - table["id"].to_numpy() // 1_000
+        assert (since >= 0).all() and (since <= delay).all(), day
+
+
+def test_what_was_decided_is_found_again(stream: Callable[..., Stream]) -> None:
+    made, came = stream(), arrivals([30, 25, 28, 26])
+    take_all(made, came)
+    first = dict(made.gone)
+    for day in reversed(came):
+        pd.testing.assert_frame_equal(made.take(day, came[day]), first[day])
+
+
+def test_the_last_partition_is_decided_anew_if_source_or_policy_changes(
+    stream: Callable[..., Stream],
+) -> None:
+    made, came = stream(), arrivals([30, 25])
+    take_all(made, came)
+    more = pd.concat([came[DAYS[1]], people(9, seed=77, first=5_000)], ignore_index=True)
+    again = made.take(DAYS[1], more)
+    assert set(again["id"]) | set(made.waiting(DAYS[1])["id"]) >= set(more["id"])
+    made.policy = stream(anonymize={"k": 8, "suppression_limit": 0.2}).policy
+    other = made.take(DAYS[1], more)
+    assert not other.equals(again)
+
+
+def test_a_partition_that_was_taken_up_keeps_its_decision(stream: Callable[..., Stream]) -> None:
+    made, came = stream(), arrivals([30, 25, 28])
+    take_all(made, came)
+    first = made.gone[DAYS[1]]
+    made.policy = stream(anonymize={"k": 8, "suppression_limit": 0.2}).policy
+    pd.testing.assert_frame_equal(made.take(DAYS[1], came[DAYS[1]]), first)
+    with pytest.raises(InputError, match=f"partitions after {DAYS[1]} have been made"):
+        made.take(DAYS[1], came[DAYS[1]].iloc[:-1])
+
+
+def test_partitions_are_made_in_order(stream: Callable[..., Stream]) -> None:
+    made, came = stream(), arrivals([30, 25, 28, 20])
+    made.take(DAYS[1], came[DAYS[1]])  # a stream may begin anywhere
+    for day in (DAYS[0], DAYS[3]):
+        with pytest.raises(InputError, match="one after the other"):
+            made.take(day, came[day])
+    made.take(DAYS[2], came[DAYS[2]])
+
+
+def test_what_is_over_is_removed_and_such_partitions_are_not_made_again(
+    stream: Callable[..., Stream],
+) -> None:
+    made, came = stream(stream={"delay": 1, "waiting": 0.5}), arrivals([30] * 6)
+    take_all(made, came)
+    assert made.states.partitions() == DAYS[3:6]
+    pd.testing.assert_frame_equal(made.take(DAYS[4], came[DAYS[4]]), made.gone[DAYS[4]])
+    with pytest.raises(InputError, match="no longer kept"):
+        made.take(DAYS[3], came[DAYS[3]])
+    with pytest.raises(InputError, match="one after the other"):
+        made.take(DAYS[1], came[DAYS[1]])
+
+
+def test_a_quiet_partition_passes_on_what_waits(stream: Callable[..., Stream]) -> None:
+    made, none = stream(), people(0, seed=0)
+    with pytest.raises(InfeasibleError, match="all records of the partition wait"):
+        made.take(DAYS[0], people(3, seed=1))
+    with pytest.raises(InfeasibleError):
+        made.take(DAYS[1], none)
+    assert len(made.waiting(DAYS[1])) == 3
+    assert len(made.take(DAYS[2], none)) == 3  # they may wait no longer
+    assert len(made.waiting(DAYS[2])) == 0
+
+
+def test_columns_must_stay_as_they_are(stream: Callable[..., Stream]) -> None:
+    made, table = stream(), people(3, seed=1)
+    with pytest.raises(InfeasibleError):
+        made.take(DAYS[0], table)
+    for other, said in (
+        (table.drop(columns="ward"), "the columns that it had"),
+        (table.assign(age=table["age"].astype(str)), "the type that they had in the partition before: age"),
+    ):
+        with pytest.raises(InputError, match=said):
+            made.take(DAYS[1], other)
+    mixed = people(30, seed=2, first=50)[["ward", "sex", "age", "id"]]  # other order, numbers with gaps
+    mixed["age"] = mixed["age"].where(np.arange(30) > 0)
+    assert set(made.take(DAYS[1], mixed)["id"]) | set(made.waiting(DAYS[1])["id"]) == {
+        *range(3),
+        *range(50, 80),
+    }
+
+
+def test_waiting_suppresses_fewer_and_keeps_finer_levels(stream: Callable[..., Stream]) -> None:
+    """The purpose of it: the same records, released in finer classes or with fewer left out."""
+    made, came = stream(stream={"delay": 3, "waiting": 0.5}), arrivals([40] * 8, seed=5)
+    take_all(made, came)
+    left = [int(len(came[day]) - len(made.gone[day])) for day in came]
+    assert sum(left[:-1]) < 0.5 * 40 * 7 and any(one < 0 for one in left)
