@@ -28,7 +28,7 @@ FLOORS: list[set[str]] = [
     {"publish"},
     {"testing", "declared"},
     {"epsilon_dp", "synthetic", "bucketized"},
-    {"draft"},
+    {"draft", "kinds"},
     {"division"},
     {"orchestration"},
     {"cli"},

@@ -15,6 +15,7 @@ import click
 from anon_pipeline.cli.bundling import bundle
 from anon_pipeline.cli.checking_policies import check_policy
 from anon_pipeline.cli.comparing import diff
+from anon_pipeline.cli.comparing_kinds import compare_kinds
 from anon_pipeline.cli.comparing_variants import compare
 from anon_pipeline.cli.core_dumps import keep_out_of_dumps
 from anon_pipeline.cli.delivering import deliver
@@ -103,6 +104,7 @@ for command in (
     diff,
     tune,
     compare,
+    compare_kinds,
     utility,
     verify,
     report,

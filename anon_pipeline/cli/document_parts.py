@@ -88,6 +88,23 @@ OUTCOME = object_of(
         **dict.fromkeys(("propensity", "queries", "classifier", "seconds"), NUMBER),
     }
 )
+ALIKE = object_of(
+    {
+        "lost": object_of({"columns": NUMBER, "pairs": NUMBER, "correlations": NUMBER}),
+        "learned": object_of(
+            {
+                "copied": NUMBER,
+                "membership": NUMBER,
+                "gains": {"type": "object", "additionalProperties": NUMBER},
+            }
+        ),
+        "refused": {**list_of(TEXT), "description": "Limits of its own gate that it does not keep."},
+        "records": COUNT,
+        "seconds": NUMBER,
+        "risk": {**NUMBER, "description": "The most that an attacker learns beyond others' records: 0 to 1."},
+        "loss": {**NUMBER, "description": "Of pairs of columns: 0 to 1."},
+    }
+)
 PROFILED = object_of(
     {
         "name": TEXT,

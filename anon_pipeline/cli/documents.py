@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from anon_pipeline.cli.document_parts import (
+    ALIKE,
     BIT,
     CHANGE,
     COUNT,
@@ -189,6 +190,19 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
                     "epsilon": {"type": ["number", "null"]},
                     "weakens": {**BIT, "description": "Whether it weakens protection, as diff has it."},
                     "outcome": {"anyOf": [OUTCOME, {"type": "null"}]},
+                }
+            ),
+            "written": {**list_of(TEXT), "description": "Paths of --csv and --map."},
+        }
+    ),
+    "compare-kinds": object_of(
+        {
+            "policies": rows_of(
+                {
+                    "policy": {**TEXT, "description": "Name of its file, without the ending."},
+                    "kind": {**TEXT, "description": "classes: a release of classes of at least k records."},
+                    "problem": {**WORDS, "description": "Why there is no release; null if there is one."},
+                    "found": {"anyOf": [ALIKE, {"type": "null"}]},
                 }
             ),
             "written": {**list_of(TEXT), "description": "Paths of --csv and --map."},

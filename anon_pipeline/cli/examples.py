@@ -14,6 +14,7 @@ EXAMPLES: Mapping[str, str] = {
     "rehearse": "anon-pipeline rehearse policy.yaml",
     "divide": "anon-pipeline divide policy.yaml --into 4",
     "tune": "anon-pipeline tune policy.yaml",
+    "compare-kinds": "anon-pipeline compare-kinds policy.yaml synthetic.yaml epsilon-dp.yaml --map map.svg",
     "compare": "anon-pipeline compare policy.yaml --with recoder=mondrian --with k=20,epsilon=2",
     "utility": "anon-pipeline utility policy.yaml",
     "verify": "anon-pipeline verify out --policy policy.yaml",

@@ -10,6 +10,7 @@ Source: [DB 2.7, 3.3]; Stadler et al. (2022), section 3.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,31 +51,53 @@ def learned_by_attackers(policy: SyntheticPolicy, codes: Integers) -> Learned:
     Args:
         codes: (n, columns) n ≥ 2.
     """
-    random = RandomNumbers(_SEED)
-    halves = np.array_split(random.permutation(len(codes)), 2)
-    seen, unseen = (codes[half] for half in halves)
-    copies = np.concatenate(synthetic_codes(policy, seen, len(seen), random))
-    scaled = _scales_of(policy, seen)
+    halves = halves_of(len(codes))
+    copies = synthetic_codes(policy, codes[halves[0]], len(halves[0]), RandomNumbers(_SEED + 1))
     numeric = np.array([column.values is None for column in policy.columns.values()])
-    targets = [half[random.permutation(len(half))[:MOST_TARGETS]] for half in (seen, unseen)]
-    others = scaled(copies)
-    near = [nearest(scaled(half), others, numeric)[0] for half in targets]
     names = list(policy.columns)
+    secrets = {name: names.index(name) for name in policy.sensitive}
+    return learned_from_halves(codes, halves, np.concatenate(copies), numeric, secrets)
+
+
+def halves_of(records: int) -> list[Integers]:
+    """Divide records at random, always in the same way: the places of each half."""
+    return np.array_split(RandomNumbers(_SEED).permutation(records), 2)
+
+
+def learned_from_halves(
+    codes: Integers,
+    halves: list[Integers],
+    released: Integers,
+    numeric: NDArray[np.bool_],
+    secrets: Mapping[str, int],
+) -> Learned:
+    """Simulate the attackers on a release of the first half of some records.
+
+    Args:
+        codes: (n, p) the records; of numbers in their order.
+        halves: places of the records that were seen, and of those that were not.
+        released: (r, p) what was released, in the same codes.
+        numeric: (p,) columns of numbers.
+        secrets: the place of each column that an attacker who knows all others wants to learn.
+    """
+    random = RandomNumbers(_SEED + 2)
+    seen, unseen = (codes[half] for half in halves)
+    scaled = _scales_of(seen, numeric)
+    targets = [half[random.permutation(len(half))[:MOST_TARGETS]] for half in (seen, unseen)]
+    others = scaled(released)
+    near = [nearest(scaled(half), others, numeric)[0] for half in targets]
     gains = {
         name: right[0] - right[1]
-        for name in policy.sensitive
-        for right in [_right_guesses(targets, copies, scaled, numeric, names.index(name))]
+        for name, place in secrets.items()
+        for right in [_right_guesses(targets, released, scaled, numeric, place)]
     }
-    return Learned(_copied_beyond(codes, halves, copies), _nearer_share(*near), gains)
+    return Learned(_copied_beyond(codes, halves, released), _nearer_share(*near), gains)
 
 
-def _scales_of(policy: SyntheticPolicy, seen: Integers) -> _Scales:
+def _scales_of(seen: Integers, numeric: NDArray[np.bool_]) -> _Scales:
     """Return what makes columns comparable: numbers by their rank among the records seen, in [0, 1]."""
     return _Scales(
-        [
-            np.sort(seen[:, place]) if column.values is None else None
-            for place, column in enumerate(policy.columns.values())
-        ]
+        [np.sort(column) if number else None for column, number in zip(seen.T, numeric, strict=True)]
     )
 
 

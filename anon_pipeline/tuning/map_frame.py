@@ -55,15 +55,24 @@ def scale_of(losses: Sequence[float], risks: Sequence[float]) -> Scale:
     return Scale(low, max(high, low + 1), most)
 
 
-def map_axes(scale: Scale) -> Iterator[Markup]:
+@dataclass(frozen=True, slots=True)
+class MapWords:
+    """What a map, its document and its axes are called."""
+
+    document: str = "Linking risk against loss"
+    title: str = "Linking risk against loss"
+    risk: str = "share linked of the released records (logarithmic)"
+    loss: str = "loss: share of what the quasi-identifiers say that is lost"
+
+
+def map_axes(scale: Scale, words: MapWords | None = None) -> Iterator[Markup]:
     """Draw the axes, and what they are."""
-    yield shape("text", "Linking risk against loss", x=PAPER.left, y=24, font_size=15)
-    said = "share linked of the released records (logarithmic)"
-    yield shape("text", said, x=PAPER.left, y=PAPER.top - 10)
+    words = words or MapWords()
+    yield shape("text", words.title, x=PAPER.left, y=24, font_size=15)
+    yield shape("text", words.risk, x=PAPER.left, y=PAPER.top - 10)
     yield from axes(
         PAPER,
         [(i / 5, f"{scale.most * i / 5:.3g}") for i in range(6)],
         [(scale.up(10.0**power), f"{10.0**power:g}") for power in range(scale.low, scale.high + 1)],
     )
-    said = "loss: share of what the quasi-identifiers say that is lost"
-    yield shape("text", said, x=PAPER.x(0.5), y=PAPER.y(0) + 40, text_anchor="middle")
+    yield shape("text", words.loss, x=PAPER.x(0.5), y=PAPER.y(0) + 40, text_anchor="middle")

@@ -178,7 +178,7 @@ def _measure(policy: Policy, frame: Table, locations: Locations, observe: Observ
     made = make_trial(policy, frame, trial_means(policy, locations, observe=_of_searches(observe)))
     seconds = monotonic() - start
     with private_stage("gate"):
-        report = _judge(made, locations)
+        report = judge_trial(made, locations)
         evidence = made.evidence()
     with private_stage("utility"):
         found = utility(evidence, policy, unpack_table(made.before))
@@ -190,7 +190,7 @@ def _of_searches(observe: Observer) -> Observer:
     return lambda event: None if isinstance(event, Step) else observe(event)
 
 
-def _judge(made: Trial, locations: Locations) -> GateReport:
+def judge_trial(made: Trial, locations: Locations) -> GateReport:
     """Let the gate judge a release as if it were the first one."""
     policy, released = made.policy, made.chain.suppressed
     return evaluate(

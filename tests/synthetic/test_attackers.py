@@ -22,7 +22,7 @@ def test_records_drawn_from_a_model_tell_little_of_those_it_has_seen(
     synthetic: Synthetic, people: Callable[..., Any]
 ) -> None:
     learned = learned_by_attackers(synthetic(sensitive=["city", "pay"]), people(4_000))
-    assert abs(learned.copied) < 0.02 and abs(learned.membership - 0.5) < 0.03
+    assert abs(learned.copied) < 0.03 and abs(learned.membership - 0.5) < 0.03
     assert set(learned.gains) == {"city", "pay"} and max(map(abs, learned.gains.values())) < 0.05
 
 

@@ -1,0 +1,126 @@
+"""The command that compares policies of all kinds on one table: `compare-kinds`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from anon_pipeline.cli.options import (
+    NEW_FILE,
+    PATH,
+    json_option,
+    locations_of,
+    partition_option,
+    project_options,
+)
+from anon_pipeline.cli.shared import PRIVATE, Progress, echo_json, print_table, write_file
+
+if TYPE_CHECKING:
+    from anon_pipeline.kinds.compare_kinds import Compared
+    from anon_pipeline.kinds.plain_releases import AnyPolicy
+
+_NO_RELEASE = 3
+_TEXTS = {"policy", "kind", "gate"}
+
+
+@click.command("compare-kinds")
+@click.argument("policy_files", metavar="POLICY POLICY...", nargs=-1, required=True, type=PATH)
+@click.option(
+    "--secret",
+    "secrets",
+    multiple=True,
+    metavar="COLUMN",
+    help="Column that an attacker who knows all others wants to learn. Default: those that the policies call "
+    "sensitive. Repeatable.",
+)
+@click.option("--csv", "csv_file", type=NEW_FILE, help="Write the table as CSV.")
+@click.option("--map", "map_file", type=NEW_FILE, help="Write the map of risk and loss as SVG.")
+@partition_option
+@project_options
+@json_option
+@click.pass_context
+def compare_kinds(  # noqa: PLR0913 - the options of a command
+    ctx: click.Context,
+    /,
+    *,
+    policy_files: Sequence[Path],
+    secrets: Sequence[str],
+    csv_file: Path | None,
+    map_file: Path | None,
+    partition: str | None,
+    project: Path | None,
+    allow_outside: bool,
+    as_json: bool,
+) -> None:
+    """Compare policies of all kinds on the table of the first POLICY.
+
+    A release is made by each policy in memory, judged by its own gate, and measured with the same measures as
+    the others. A second one, of half of the records, is attacked by the same attackers. Nothing is published,
+    and no ε is spent. Exit code 3: no policy has a release.
+    """
+    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
+    from anon_pipeline.kinds.compare_kinds import compare_kinds as compare  # noqa: PLC0415
+
+    if len(policy_files) < 2:
+        raise InputError("two policies or more must be given, to be compared with each other")
+    names = _names(policy_files)
+    policies = {name: _load(file) for name, file in zip(names, policy_files, strict=True)}
+    locations = {
+        name: locations_of(file, project, outside=allow_outside)
+        for name, file in zip(names, policy_files, strict=True)
+    }
+    with Progress() as progress:
+        found = list(compare(policies, locations, secrets=secrets, partition=partition, observe=progress))
+    if not as_json:
+        _print(found)
+    written = _write(found, csv_file, map_file)
+    if as_json:
+        echo_json({"policies": [one.to_json() for one in found], "written": written})
+    else:
+        for path in written:
+            click.echo(f"wrote {path}")
+    click.echo(PRIVATE, err=True)
+    if all(one.found is None for one in found):
+        ctx.exit(_NO_RELEASE)
+
+
+def _names(files: Sequence[Path]) -> list[str]:
+    """Return a name for each file: its own, or its path where several have the same."""
+    short = [file.stem for file in files]
+    return [file.stem if short.count(file.stem) == 1 else file.as_posix() for file in files]
+
+
+def _load(file: Path) -> AnyPolicy:
+    from anon_pipeline.policy import load_policy  # noqa: PLC0415
+    from anon_pipeline.policy.load_declared import kind_of_policy, load_declared  # noqa: PLC0415
+
+    kind = kind_of_policy(file)
+    return load_policy(file) if kind is None else load_declared(file, kind)
+
+
+def _print(found: Sequence[Compared]) -> None:
+    """Print the policies with a release as a table, and why the others have none."""
+    from anon_pipeline.kinds.kind_rows import COLUMNS, kind_rows  # noqa: PLC0415
+
+    made = kind_rows([one for one in found if one.found is not None])
+    if made:
+        lines = [tuple(row[name] for name in COLUMNS) for row in made]
+        print_table(COLUMNS, lines, title="Kinds of releases", numbers={*COLUMNS} - _TEXTS, width=150)
+    for one in found:
+        if one.found is None:
+            click.echo(f"{one.name}: no release. {one.problem}")
+
+
+def _write(found: Sequence[Compared], csv_file: Path | None, map_file: Path | None) -> list[str]:
+    """Write what was asked for, each file whole or not at all, readable by its owner alone; return where."""
+    from anon_pipeline.kinds.kind_rows import kinds_csv, kinds_map  # noqa: PLC0415
+
+    written: list[Any] = []
+    for path, made in ((csv_file, kinds_csv), (map_file, kinds_map)):
+        if path is not None:
+            write_file(path, made(found).encode(), what="comparison")
+            written.append(str(path))
+    return written

@@ -1,0 +1,108 @@
+"""A release of any kind as a table of plain values, as a reader would use it; made in memory, not kept.
+
+Generalized cells stand for one of the values that they cover, drawn at random. Tables that buckets connect
+are joined at random within each bucket. The copies of a synthetic release are one table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from time import monotonic
+
+import numpy as np
+import pandas as pd
+
+from anon_pipeline.base.errors import private_stage
+from anon_pipeline.base.packed_tables import Table, unpack_table
+from anon_pipeline.declared.domain_codes import domain_codes
+from anon_pipeline.declared.parts import Release, parts_of
+from anon_pipeline.limits.verdicts import Status
+from anon_pipeline.perturb.entropy import system_entropy
+from anon_pipeline.perturb.keys import fresh_key
+from anon_pipeline.policy.declared_release import DeclaredRelease
+from anon_pipeline.policy.locations import Locations
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.tuning.outcomes import judge_trial
+from anon_pipeline.utility.filled_table import fillable_tables
+from anon_pipeline.utility.trial import make_trial, trial_means
+
+AnyPolicy = Policy | DeclaredRelease
+
+_SEED = 20_161_127  # of what generalized cells stand for
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlainRelease:
+    """A release as a reader would use it.
+
+    table: (r, columns) plain values.
+    refused: limits that it does not keep; None: the gate was not asked.
+    seconds: that it took to make, without the gate.
+    """
+
+    table: pd.DataFrame = field(repr=False)
+    refused: tuple[str, ...] | None
+    seconds: float
+
+
+def released_columns(policy: AnyPolicy) -> list[str]:
+    """Return the columns of a policy's release."""
+    return list(policy.columns) if isinstance(policy, DeclaredRelease) else list(policy.released)
+
+
+def sensitive_columns(policy: AnyPolicy) -> list[str]:
+    """Return the columns that a policy says an attacker wants to learn."""
+    if isinstance(policy, Policy):
+        return list(policy.sensitive)
+    named = getattr(policy, "sensitive", ())
+    return [named] if isinstance(named, str) else list(named)
+
+
+def plain_release(policy: AnyPolicy, frame: Table, locations: Locations, *, judged: bool) -> PlainRelease:
+    """Make a release of a table by a policy of any kind; nothing is published or spent.
+
+    Args:
+        frame: (n, columns) personal data, as the source has it.
+        judged: whether the gate is asked.
+    Raises:
+        InputError, InfeasibleError, GateRefused: there is no such release.
+    """
+    if isinstance(policy, DeclaredRelease):
+        return _release_declared(policy, frame, judged=judged)
+    return _release_classes(policy, frame, locations, judged=judged)
+
+
+def _release_classes(policy: Policy, frame: Table, locations: Locations, *, judged: bool) -> PlainRelease:
+    start = monotonic()
+    made = make_trial(policy, frame, trial_means(policy, locations))
+    seconds = monotonic() - start
+    refused = None
+    if judged:
+        with private_stage("gate"):
+            refused = tuple(verdict.limit for verdict in judge_trial(made, locations).unkept)
+    with private_stage("utility"):
+        tables = fillable_tables(made.evidence(), policy, unpack_table(made.before))
+        return PlainRelease(tables.fill(np.random.default_rng(_SEED)), refused, seconds)
+
+
+def _release_declared(policy: DeclaredRelease, frame: Table, *, judged: bool) -> PlainRelease:
+    parts, start = parts_of(policy.kind), monotonic()
+    with private_stage("source"):
+        codes = domain_codes(policy.model_copy(update={"records": None}), frame)
+    parts.refuses(policy, len(codes))
+    with private_stage("draw"):
+        tables = parts.makes(policy, codes, fresh_key(system_entropy()))
+    seconds, refused = monotonic() - start, None
+    if judged:
+        with private_stage("gate"):
+            verdicts = parts.judges(policy, Release(tables, len(codes), codes))
+            refused = tuple(one.limit for one in verdicts if one.status is Status.REFUSED)
+    return PlainRelease(_one_table(policy, tables), refused, seconds)
+
+
+def _one_table(policy: DeclaredRelease, tables: list[pd.DataFrame]) -> pd.DataFrame:
+    """Return the tables of a release as one: below each other, or, if they have other columns, beside."""
+    names = list(policy.columns)
+    if all({*names} <= {*table.columns} for table in tables):
+        return pd.concat([table[names] for table in tables], ignore_index=True)
+    return pd.concat([table.reset_index(drop=True) for table in tables], axis=1)[names]

@@ -1,0 +1,77 @@
+"""Measures of any release: worked tables, the extremes, and attackers that learn all or nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from anon_pipeline.kinds.alike_measures import measure_learned, measure_lost, plain_columns
+from tests.kinds.conftest import people
+
+
+def columns(**named: object) -> pd.DataFrame:
+    return pd.DataFrame(named)
+
+
+def test_nothing_is_lost_by_the_data_itself() -> None:
+    data = people()[["age", "sex", "ward"]]
+    lost = measure_lost(*plain_columns(data, data.sample(frac=1, random_state=0), list(data.columns)))
+    assert lost.columns == 0 and lost.pairs == 0 and lost.correlations is None
+
+
+def test_a_worked_table() -> None:
+    data = columns(a=["x", "x", "y", "y"], b=["p", "q", "p", "q"])
+    released = columns(a=["x", "x", "x", "y"], b=["p", "p", "q", "q"])
+    lost = measure_lost(*plain_columns(data, released, ["a", "b"]))
+    assert lost.columns == pytest.approx((1 / 4 + 0) / 2)
+    assert lost.pairs == pytest.approx(1 / 4)  # xp one too many, yp one too few
+
+
+def test_columns_that_are_shuffled_apart_lose_pairs_alone() -> None:
+    data = people(3_000)[["age", "ward"]]
+    apart = columns(age=data["age"].sample(frac=1, random_state=1).to_numpy(), ward=data["ward"].to_numpy())
+    lost = measure_lost(*plain_columns(data, apart, ["age", "ward"]))
+    assert lost.columns == 0 and lost.pairs is not None and lost.pairs > 0.4
+
+
+def test_correlations_of_numbers() -> None:
+    grid = np.arange(100.0)
+    data, released = columns(a=grid, b=grid), columns(a=grid, b=-grid)
+    assert measure_lost(*plain_columns(data, released, ["a", "b"])).correlations == pytest.approx(2)
+    assert measure_lost(
+        *plain_columns(data, columns(a=grid, b=1.0), ["a", "b"])
+    ).correlations == pytest.approx(1)
+
+
+def test_numbers_are_numbers_where_both_have_them() -> None:
+    data = columns(a=["1", "2.0", None], b=[1, 2, 3], c=["x", None, "1"])
+    released = columns(a=[1.0, 2.0], b=["1", "[2, 3]"], c=["x", "y"])
+    first, second = plain_columns(data, released, ["a", "b", "c"])
+    assert first["a"].tolist()[:2] == [1.0, 2.0] and np.isnan(first["a"].iloc[2])
+    assert first["b"].tolist() == ["1", "2", "3"] and second["b"].tolist() == ["1", "[2, 3]"]
+    assert first["c"].tolist() == ["x", "", "1"]
+    measure_lost(first, second)  # also with missing values
+
+
+def test_missing_numbers_are_values_of_their_own() -> None:
+    data = columns(a=[1.0, 2.0, np.nan, np.nan], b=["x"] * 4)
+    released = columns(a=[1.0, 2.0, 1.0, 2.0], b=["x"] * 4)
+    assert measure_lost(*plain_columns(data, released, ["a", "b"])).columns == pytest.approx(1 / 4)
+
+
+def with_pay(many: int, *, seed: int) -> pd.DataFrame:
+    pay = np.random.default_rng(seed).integers(0, 10**6, many)
+    return people(many, seed=seed)[["age", "sex", "ward"]].assign(pay=pay)
+
+
+def test_who_copies_records_gives_all_away_and_who_makes_up_gives_nothing() -> None:
+    data, other = with_pay(4_000, seed=3), with_pay(2_000, seed=9)
+    seen, names = np.arange(4_000) % 2 == 0, list(data.columns)
+    first, copied = plain_columns(data, data[seen], names)
+    learned = measure_learned(first, seen, copied, ["pay"])
+    assert learned.copied > 0.99 and learned.membership > 0.95 and learned.gains["pay"] > 0.1
+    first, made_up = plain_columns(data, other, names)
+    learned = measure_learned(first, seen, made_up, ["pay"])
+    assert abs(learned.copied) < 0.01 and abs(learned.membership - 0.5) < 0.03
+    assert abs(learned.gains["pay"]) < 0.03

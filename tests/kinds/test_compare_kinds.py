@@ -1,0 +1,83 @@
+"""Policies of all kinds on one table: each is measured alike, or said to have no release."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.kinds.compare_kinds import Compared, compare_kinds
+from anon_pipeline.policy.locations import Locations
+from anon_pipeline.policy.synthetic import SyntheticPolicy
+from tests.kinds.conftest import DECLARED, class_policy, people, policies
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    people(1_000).to_csv(tmp_path / "people.csv", index=False)
+    return tmp_path
+
+
+def compared(folder: Path, named: dict[str, Any], **options: Any) -> dict[str, Compared]:
+    where = Locations(folder, folder, folder / "releases", folder / "vault")
+    return {one.name: one for one in compare_kinds(named, dict.fromkeys(named, where), **options)}
+
+
+def test_all_kinds_are_measured_alike(folder: Path) -> None:
+    found = compared(folder, policies())
+    assert [one.kind for one in found.values()] == ["classes", "synthetic", "epsilon_dp", "bucketized"]
+    for one in found.values():
+        assert one.problem == "" and one.found is not None
+        assert list(one.found.learned.gains) == ["ward"]
+        assert 0 <= one.found.risk < 0.6 and 0 <= one.found.loss < 0.5
+        json.dumps(one.to_json())
+    assert {path.name for path in folder.iterdir()} == {"people.csv"}
+
+
+def test_what_is_exact_is_copied_and_loses_nothing(folder: Path) -> None:
+    exact = class_policy(
+        2, anonymize={"k": 2, "recoder": "fixed", "levels": {"age": 0, "sex": 0}, "suppression_limit": 0.9}
+    )
+    found = compared(folder, {"coarse": class_policy(50), "exact": exact})
+    coarse, fine = found["coarse"].found, found["exact"].found
+    assert coarse is not None and fine is not None
+    assert fine.loss < coarse.loss and fine.learned.membership > coarse.learned.membership
+
+
+def test_one_without_a_release_says_why(folder: Path) -> None:
+    found = compared(folder, {"many": class_policy(900), "five": class_policy()})
+    assert found["many"].found is None and "k" in found["many"].problem
+    assert found["five"].found is not None
+    assert found["many"].to_json()["found"] is None
+
+
+def test_secrets_are_those_asked_for(folder: Path) -> None:
+    found = compared(folder, policies(), secrets=["sex"])["classes"].found
+    assert found is not None and list(found.learned.gains) == ["sex"]
+    with pytest.raises(InputError, match="--secret: must be a column that all policies release, got pay"):
+        compared(folder, policies(), secrets=["pay"])
+
+
+def test_policies_without_a_column_in_common(folder: Path) -> None:
+    other = SyntheticPolicy.model_validate(
+        {
+            "name": "x",
+            "source": {"path": "people.csv"},
+            "columns": {"years": DECLARED["age"], "sex": DECLARED["sex"]},
+            "method": "copula",
+        }
+    )
+    with pytest.raises(InputError, match="at least two columns of the same names, got 1"):
+        compared(folder, {"one": class_policy(), "other": other})
+
+
+def test_a_small_table_or_another_one_is_refused(folder: Path) -> None:
+    people(10).to_csv(folder / "people.csv", index=False)
+    with pytest.raises(InputError, match="at least 20 records to be compared, got 10"):
+        compared(folder, policies())
+    people(100).drop(columns="ward").to_csv(folder / "people.csv", index=False)
+    with pytest.raises(InputError, match="not there: ward"):
+        compared(folder, policies())
