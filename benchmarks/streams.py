@@ -10,6 +10,7 @@ import datetime
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Final
@@ -75,7 +76,7 @@ def released(policy: Policy, table: pd.DataFrame, size: int, vault: Path) -> _Ou
     begun = perf_counter()
     for key, arrived in windows(table, size):
         try:
-            gone = window_table(policy, key, lambda arrived=arrived: arrived, states, means)  # type: ignore[misc]
+            gone = window_table(policy, key, partial(pd.DataFrame, arrived), states, means, _never)
         except InfeasibleError:  # all wait
             continue
         finally:
@@ -83,6 +84,11 @@ def released(policy: Policy, table: pd.DataFrame, size: int, vault: Path) -> _Ou
         _count(policy, gone, found)
     found.seconds = (perf_counter() - begun) / _WINDOWS
     return found
+
+
+def _never(partition: str) -> bool:
+    """Say that nothing is published."""
+    return False
 
 
 def _count(policy: Policy, gone: Table, found: _Outcome) -> None:

@@ -22,7 +22,7 @@ from anon_pipeline.orchestration.resources import Folders
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.sources.change_guard import last_change
-from anon_pipeline.windows.partition_order import in_order, partition_before
+from anon_pipeline.windows.partition_order import in_order, partition_before, same_stream
 from anon_pipeline.windows.window_states import window_states
 
 _SETTLED = 60  # seconds that a file must not have changed for: it may still be written
@@ -66,8 +66,10 @@ def build_sensor(
         if not new:
             return dg.SkipReason("no source is new" if found else "no source is there, or can be looked at")
         if policy.stream is not None:
-            new = _next_window(policy, folders, found, new)
+            new, over = _next_windows(policy, folders, found, new)
+            known |= over
             if not new:
+                context.update_cursor(json.dumps(known))
                 return dg.SkipReason("the partition before has not been made yet")
         requests = [
             dg.RunRequest(run_key=f"{key}@{changed}", partition_key=key or None)
@@ -78,19 +80,24 @@ def build_sensor(
     return look
 
 
-def _next_window(
+def _next_windows(
     policy: Policy, folders: Locations, found: dict[str, int | str], new: dict[str, int | str]
-) -> dict[str, int | str]:
-    """Return the earliest of new partitions of a stream, if the one before has been made; else none.
+) -> tuple[dict[str, int | str], dict[str, int | str]]:
+    """Return which new partitions of streams come next, and which come too late, since later ones were made.
 
     Args:
-        found: all partitions whose source is there; the stream begins with the first of them.
+        found: all partitions whose source is there; a stream begins with the first of them.
         new: some of them.
     """
-    key = in_order(policy, new)[0]
-    known = in_order(policy, window_states(policy, folders).partitions())
-    first = (known or in_order(policy, found))[0]
-    return {key: new[key]} if key == first or partition_before(policy, key) in known else {}
+    known, following, over = window_states(policy, folders).partitions(), {}, {}
+    for key, changed in new.items():
+        made = same_stream(policy, key, known)
+        first = same_stream(policy, key, found)[0]
+        if (partition_before(policy, key) == made[-1]) if made else key == first:
+            following[key] = changed
+        elif made and in_order(policy, [key, made[-1]])[-1] == made[-1]:
+            over[key] = changed
+    return following, over
 
 
 def _changes(folder: Path, path: str, keys: Sequence[str]) -> dict[str, int | str]:

@@ -25,6 +25,8 @@ from anon_pipeline.base.disk import PART, clear_parts, disk, make_folder, replac
 from anon_pipeline.base.errors import PublishError
 from anon_pipeline.base.size_bounds import MANIFEST_BYTES, read_small
 from anon_pipeline.catalog.releases import RELEASE_FORMATS
+from anon_pipeline.policy.locations import Locations
+from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.destination import nearest_folder
 from anon_pipeline.publish.lock import hold_folder, refuse_strange
 from anon_pipeline.publish.manifest.manifest import BESIDE, MANIFEST, ReleaseFile
@@ -72,6 +74,11 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
     if not known:
         raise PublishError(f"{path}: must be a manifest of anon-pipeline. Move it away to publish here.")
     return document
+
+
+def has_release(policy: Policy, locations: Locations, partition: str) -> bool:
+    """Tell whether the folder of a partition holds a manifest, readable or not."""
+    return (locations.release(policy, partition) / MANIFEST).is_file()
 
 
 def prepare(folder: Path, release: str) -> None:

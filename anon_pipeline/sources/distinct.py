@@ -7,9 +7,6 @@ import glob
 import re
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.catalog.releases import group_of
 from anon_pipeline.policy.locations import plain_partition
@@ -17,8 +14,6 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.sources.change_guard import files_in
 
 _PARTITION = "{partition}"
-_LONGEST = 2**20  # bytes of a header
-_PARQUET = b"PAR1"
 
 
 def refuse_same_file(policy: Policy, *, folder: Path, partition: str | None) -> None:
@@ -39,8 +34,8 @@ def refuse_same_file(policy: Policy, *, folder: Path, partition: str | None) -> 
         if not _may_be_released(policy, other, partition):
             continue
         try:
-            same = mine.samefile(path) or (_equal(mine, Path(path)) and not _is_bare(policy, mine))
-        except (OSError, InputError, pa.ArrowException):  # one that cannot be read cannot be released either
+            same = mine.samefile(path) or _equal(mine, Path(path))
+        except (OSError, InputError):  # one that cannot be read cannot be released either
             continue
         if same:
             raise InputError(
@@ -58,16 +53,6 @@ def _may_be_released(policy: Policy, other: str, partition: str) -> bool:
     """
     keys = () if policy.schedule is None else policy.schedule.keys
     return not keys or (other in keys and group_of(other) == group_of(partition))
-
-
-def _is_bare(policy: Policy, path: Path) -> bool:
-    """Tell whether a file of a stream holds no record: days on which nobody came are alike."""
-    if policy.stream is None or not path.is_file():
-        return False
-    with path.open("rb") as file:
-        if file.readline(_LONGEST).startswith(_PARQUET):
-            return bool(pq.read_metadata(path).num_rows == 0)
-        return not file.read(_LONGEST).strip()
 
 
 def _equal(one: Path, other: Path) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from anon_pipeline.base.errors import InputError
@@ -17,11 +18,22 @@ def path_frame(policy: Policy, folder: Path, partition: str | None) -> Table:
     """Read the file or folder that ``source.path`` names; see `read_source`."""
     source = policy.source
     path = local_path(str(source.place), "source.path", folder, partition)
-    refuse_same_file(policy, folder=folder, partition=partition)
+    refuses = partial(refuse_same_file, policy, folder=folder, partition=partition)
+    if not _may_be_empty(policy):
+        refuses()
     with refuse_changes(path):
         if path.is_dir():
-            return read_folder(source.format, path.name, files_in(path), source.limits)
-        return read_file(source.format, path, source.options, source.limits, policy.numeric)
+            table = read_folder(source.format, path.name, files_in(path), source.limits)
+        else:
+            table = read_file(source.format, path, source.options, source.limits, policy.numeric)
+    if _may_be_empty(policy) and len(table):
+        refuses()
+    return table
+
+
+def _may_be_empty(policy: Policy) -> bool:
+    """Tell whether a source may have no records: nobody may arrive in a partition of a stream."""
+    return isinstance(policy, Policy) and policy.stream is not None
 
 
 def local_path(named: str, key: str, folder: Path, partition: str | None) -> Path:

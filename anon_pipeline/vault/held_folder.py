@@ -14,7 +14,7 @@ from anon_pipeline.vault.store import Store
 
 
 @contextmanager
-def hold_folder(store: Store, inside: str, *, here: Path, project: Path | None) -> Iterator[None]:
+def hold_vault_folder(store: Store, inside: str, *, here: Path, project: Path | None) -> Iterator[None]:
     """Hold a folder of a vault; ends with the process, however that dies.
 
     Args:

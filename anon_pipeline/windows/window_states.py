@@ -23,7 +23,7 @@ from anon_pipeline.base.packed_tables import unpack_table
 from anon_pipeline.policy.locations import Locations, plain_partition
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.vault.artifacts import Vault, vault_of
-from anon_pipeline.vault.held_folder import hold_folder
+from anon_pipeline.vault.held_folder import hold_vault_folder
 from anon_pipeline.vault.names import WAITING
 from anon_pipeline.vault.retention import table_name
 
@@ -39,12 +39,10 @@ class Decided:
     """What a decision was about.
 
     input: digest of the records that came, and of what had waited.
-    policy: `Policy.making`, of the policy that it was made by.
     came: records of the partition's own; ``waited``: of earlier ones, which had waited.
     """
 
     input: str
-    policy: str
     came: int
     waited: int
 
@@ -104,7 +102,7 @@ class WindowStates:
         Raises:
             InputError: the vault is another project's, or cannot be written.
         """
-        held = hold_folder(
+        held = hold_vault_folder(
             self.opens().store, f"{self.release}/{WAITING}", here=self.here, project=self.project
         )
         with ExitStack() as stack:
@@ -136,7 +134,10 @@ class WindowStates:
         decided = _read_decision(table.schema.metadata or {})
         if decided is None or not {AGE, PLACE} <= {*table.column_names}:
             raise InputError(f"the vault's {name} must be as it was written: it has been changed")
-        return State(decided, unpack_table(table_from_arrow(table, with_metadata=True)))
+        state = State(decided, unpack_table(table_from_arrow(table, with_metadata=True)))
+        if not _is_whole(state):
+            raise InputError(f"the vault's {name} must be as it was written: it has been changed")
+        return state
 
     def write(self, partition: str, state: State) -> None:
         """Write a table, complete or not at all.
@@ -161,6 +162,15 @@ class WindowStates:
 
     def _name(self, partition: str) -> str:
         return table_name(self.release, WAITING, partition=plain_partition(partition))
+
+
+def _is_whole(state: State) -> bool:
+    """Tell whether the private columns are what is written: places that ascend, and ages from 1."""
+    integers = all(pd.api.types.is_integer_dtype(state.rows[name]) for name in (AGE, PLACE))
+    if not integers or not len(state.rows):
+        return integers
+    places, most = state.places, state.decided.came + state.decided.waited
+    return bool((np.diff(places) > 0).all() and places[0] >= 0 and places[-1] < most and state.ages.min() > 0)
 
 
 def waiting_counts(states: WindowStates) -> pd.DataFrame:
@@ -204,7 +214,7 @@ def _read_decision(metadata: Mapping[bytes, bytes]) -> Decided | None:
         return None
     if {*said} != {*Decided.__dataclass_fields__}:
         return None
-    texts = all(isinstance(said[name], str) for name in ("input", "policy"))
+    texts = isinstance(said["input"], str)
     counts = all(type(said[name]) is int and said[name] >= 0 for name in ("came", "waited"))
     return Decided(**said) if texts and counts else None
 

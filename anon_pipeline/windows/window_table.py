@@ -1,8 +1,7 @@
 """The records of a partition of a stream: those that arrive or have waited, without those that wait on.
 
-Each record goes with one partition. What waits after a partition is decided once, stored before its release
-begins, and found again by whoever makes the release again; as soon as a later partition has taken it up, it
-stays as it is.
+Each record goes with one partition. What waits after a partition is decided once and for all, and stored
+before its release begins. Whoever makes it again finds the same decision, whatever the policy says by then.
 
 Decision: docs/adr/0093-streams.md.
 """
@@ -11,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -22,9 +22,12 @@ from anon_pipeline.base.errors import InfeasibleError, InputError
 from anon_pipeline.base.packed_tables import Table, pack_large, unpack_table
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.stages.private import Means
-from anon_pipeline.windows.partition_order import in_order, partition_before
+from anon_pipeline.windows.partition_order import partition_before, same_stream
 from anon_pipeline.windows.waiting_records import records_that_wait
 from anon_pipeline.windows.window_states import AGE, PLACE, Decided, State, WindowStates
+
+Published = Callable[[str], bool]
+"""Tells whether a partition has a release."""
 
 
 class _Came(NamedTuple):
@@ -41,7 +44,12 @@ class _Came(NamedTuple):
 
 
 def window_table(
-    policy: Policy, partition: str | None, read: Callable[[], Table], states: WindowStates, means: Means
+    policy: Policy,
+    partition: str | None,
+    read: Callable[[], Table],
+    states: WindowStates,
+    means: Means,
+    published: Published,
 ) -> Table:
     """Return the records that the release of a partition is made of, as the source has them.
 
@@ -51,22 +59,28 @@ def window_table(
         read: reads the source: the records that arrive in the partition.
         states: where records wait.
         means: hierarchies, key, who observes.
+        published: of the partitions of this release.
     Raises:
-        InputError: the partitions before it have not been made; later ones have been, and the source has
-            changed; or the data does not fit the policy.
+        InputError: partitions are not made in order; the source has changed since it was decided who waits;
+            or the data does not fit the policy.
         InfeasibleError: all records wait.
     """
     if policy.stream is None or partition is None:
+        if partition is not None:
+            _refuse_former_streams(policy, states)
         return read()
     with states.alone():
-        known = in_order(policy, states.partitions())
+        known = same_stream(policy, partition, states.partitions())
+        if partition not in known:
+            _refuse_disorder(policy, partition, known, published)
         came = _records_of(policy, partition, read, states, known)
-        state = _earlier_decision(partition, came, states, known)
-        if state is None:
+        if partition in known:
+            state = _earlier_decision(partition, came, states)
+        else:
             waits = records_that_wait(policy, policy.stream, came.rows, came.ages, means)
             state = _state(came, waits)
             states.write(partition, state)
-            _forget(policy, partition, states, policy.stream.delay)
+            _forget([*known, partition], states, policy.stream.delay, published)
     goes = np.ones(len(came.rows), np.bool_)
     goes[state.places] = False
     if not goes.any():
@@ -79,28 +93,50 @@ def window_table(
     return pack_large(came.rows[goes].reset_index(drop=True))
 
 
+def _refuse_former_streams(policy: Policy, states: WindowStates) -> None:
+    """Refuse to read a partition as a whole where some of its records may have gone with another one.
+
+    Raises:
+        InputError: records of a release of this name wait.
+    """
+    if states.partitions():
+        raise InputError(
+            f"stream: must stay in the policy of {policy.name}: records of its partitions have waited, and "
+            "may be in other releases. To release without waiting, give the policy another name, and let its "
+            "partitions begin after those of the stream."
+        )
+
+
+def _refuse_disorder(policy: Policy, partition: str, known: list[str], published: Published) -> None:
+    """Refuse a partition that is decided about for the first time, but whose turn it is not.
+
+    Raises:
+        InputError: the one before has not been made, later ones have been, or it has a release already.
+    """
+    if known and partition_before(policy, partition) != known[-1]:
+        raise InputError(
+            f"stream: the partitions must be made one after the other. {known[-1]} was made last, and "
+            f"{partition} does not follow it."
+        )
+    if published(partition):
+        raise InputError(
+            f"stream: {partition} has a release of all its records, or what waited after it is no longer "
+            "kept. Let the stream begin with a later partition."
+        )
+
+
 def _records_of(
     policy: Policy, partition: str, read: Callable[[], Table], states: WindowStates, known: list[str]
 ) -> _Came:
     """Return the records that arrive in a partition, after those that have waited for it."""
-    before = partition_before(policy, partition)
+    before, arrived = partition_before(policy, partition), unpack_table(read())
     if before is None or before not in known:
-        if known and known[0] != partition:
-            raise InputError(_OUT_OF_ORDER.format(partition, known[0], known[-1]))
-        arrived = unpack_table(read())
-        decided = Decided(_input_digest(arrived, None), policy.making, len(arrived), 0)
+        decided = Decided(_input_digest(arrived, None), len(arrived), 0)
         return _Came(arrived, np.zeros(len(arrived), np.int64), decided)
-    arrived = unpack_table(read())
     waiting = states.read(before)
-    decided = Decided(_input_digest(arrived, waiting.id), policy.making, len(arrived), len(waiting.rows))
+    decided = Decided(_input_digest(arrived, waiting.id), len(arrived), len(waiting.rows))
     ages = np.append(waiting.ages, np.zeros(len(arrived), np.int64))
     return _Came(_join(waiting.data, arrived), ages, decided)
-
-
-_OUT_OF_ORDER = (
-    "stream: the partitions must be made one after the other, and the one before {} has not been made. Those "
-    "of which is known what waits are {} to {}."
-)
 
 
 def _input_digest(arrived: pd.DataFrame, waiting: str | None) -> str:
@@ -114,7 +150,10 @@ def _join(waiting: pd.DataFrame, arrived: pd.DataFrame) -> pd.DataFrame:
         InputError: they have other columns, or columns of other types.
     """
     if {*waiting.columns} != {*arrived.columns}:
-        raise InputError("stream: the source must have the columns that it had in the partition before")
+        raise InputError(
+            "stream: the source must have the columns that it had in the partition before. Give it these, or "
+            "begin a new stream with a policy of another name."
+        )
     waiting = waiting[list(arrived.columns)]
     if not len(waiting) or not len(arrived):
         return arrived if not len(waiting) else waiting
@@ -125,7 +164,8 @@ def _join(waiting: pd.DataFrame, arrived: pd.DataFrame) -> pd.DataFrame:
     ]
     if other:
         raise InputError(
-            f"stream: columns must have the type that they had in the partition before: {', '.join(other)}"
+            f"stream: columns must have the type that they had in the partition before: {', '.join(other)}. "
+            "Write the source with these types, or begin a new stream with a policy of another name."
         )
     return pd.concat([waiting, arrived], ignore_index=True)
 
@@ -139,24 +179,20 @@ def _mixes(one: pd.Series, other: pd.Series) -> bool:
     return numbers or bool(one.isna().all()) or bool(other.isna().all())
 
 
-def _earlier_decision(partition: str, came: _Came, states: WindowStates, known: list[str]) -> State | None:
-    """Return what was decided before, if it holds still; None: it is to be decided.
+def _earlier_decision(partition: str, came: _Came, states: WindowStates) -> State:
+    """Return what was decided before.
 
     Raises:
-        InputError: a later partition has taken up what waited, and the records that came are others now.
+        InputError: the records that came are others now.
     """
-    if partition not in known:
-        return None
-    state, followed = states.read(partition), known[-1] != partition
+    state = states.read(partition)
     if state.decided.input != came.decided.input:
-        if followed:
-            raise InputError(
-                f"stream: partitions after {partition} have been made, so its records must be as they were: "
-                "the source has changed, or what had waited before it is no longer kept. Let new records "
-                "arrive in a later partition."
-            )
-        return None
-    return state if followed or state.decided.policy == came.decided.policy else None
+        raise InputError(
+            f"stream: which records of {partition} wait was decided already, so its records must be as they "
+            "were: the source has changed, or what had waited before is no longer kept. Restore the source, "
+            "and let new records arrive in a later partition."
+        )
+    return state
 
 
 def _state(came: _Came, waits: NDArray[np.bool_]) -> State:
@@ -167,12 +203,21 @@ def _state(came: _Came, waits: NDArray[np.bool_]) -> State:
     return State(came.decided, rows)
 
 
-def _forget(policy: Policy, partition: str, states: WindowStates, delay: int) -> None:
+def _forget(known: list[str], states: WindowStates, delay: int, published: Published) -> None:
     """Remove what waited so long ago that nothing of it waits any more.
 
-    A partition can be made again as long as records of it may wait. What waited before it is needed for this.
+    What waits after a partition is needed to make this one again, and the next. So it stays until both have a
+    release, or no record that could be released.
+
+    Args:
+        known: partitions in order.
     """
-    known = in_order(policy, states.partitions())
-    done = known[: known.index(partition) + 1]
-    for one in done[: -(delay + 2)]:
-        states.remove(one)
+    for one, following in pairwise(known):
+        if one in known[-(delay + 2) :]:
+            return
+        if all(published(key) or _all_wait(states.read(key)) for key in (one, following)):
+            states.remove(one)
+
+
+def _all_wait(state: State) -> bool:
+    return len(state.rows) == state.decided.came + state.decided.waited

@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.vault.held_folder import hold_folder
+from anon_pipeline.vault.held_folder import hold_vault_folder
 from anon_pipeline.vault.local import LocalStore
 
 
 def _hold_and_end(root: Path, began: object) -> None:
-    with hold_folder(LocalStore(root), "release/waiting", here=root, project=None):
+    with hold_vault_folder(LocalStore(root), "release/waiting", here=root, project=None):
         began.set()  # type: ignore[attr-defined]
         os._exit(1)  # without leaving the block
 
 
 def _hold(root: Path, held: object) -> None:
-    with hold_folder(LocalStore(root), "release/waiting", here=root, project=None):
+    with hold_vault_folder(LocalStore(root), "release/waiting", here=root, project=None):
         held.set()  # type: ignore[attr-defined]
 
 
@@ -28,7 +28,7 @@ def test_the_second_waits_for_the_first(tmp_path: Path) -> None:
     spawn = multiprocessing.get_context("spawn")
     held = spawn.Event()
     other = spawn.Process(target=_hold, args=(tmp_path, held))
-    with hold_folder(LocalStore(tmp_path), "release/waiting", here=tmp_path, project=None):
+    with hold_vault_folder(LocalStore(tmp_path), "release/waiting", here=tmp_path, project=None):
         other.start()
         assert not held.wait(3)
     assert held.wait(60)
@@ -43,7 +43,7 @@ def test_a_process_that_dies_holds_nothing(tmp_path: Path) -> None:
     other.start()
     other.join(60)
     assert began.is_set()
-    with hold_folder(LocalStore(tmp_path), "release/waiting", here=tmp_path, project=None):
+    with hold_vault_folder(LocalStore(tmp_path), "release/waiting", here=tmp_path, project=None):
         pass
 
 
@@ -51,11 +51,11 @@ def test_the_vault_of_another_project_is_refused(tmp_path: Path) -> None:
     for name in ("one", "other"):
         project, vault = tmp_path / name, tmp_path / name / "vault"
         project.mkdir()
-        with hold_folder(LocalStore(vault), "a", here=vault, project=project):
+        with hold_vault_folder(LocalStore(vault), "a", here=vault, project=project):
             pass
     theirs = tmp_path / "one" / "vault"
     with (
         pytest.raises(InputError),
-        hold_folder(LocalStore(theirs), "a", here=theirs, project=tmp_path / "other"),
+        hold_vault_folder(LocalStore(theirs), "a", here=theirs, project=tmp_path / "other"),
     ):
         raise AssertionError("it was held")

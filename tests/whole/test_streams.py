@@ -153,6 +153,24 @@ def test_records_that_wait_are_purged_with_private_tables(folder: Folder) -> Non
     assert len(counted(folder)) == 0
 
 
+def test_a_policy_that_is_no_stream_any_more_is_refused(
+    folder: Folder, small_policy: Callable[..., Policy]
+) -> None:
+    assert folder.call("run", "policy.yaml", "--partition", WEEKS[0]).code == 0
+    write_policy(folder.path / "policy.yaml", small_policy(**{**STREAM, "stream": None}))
+    done = folder.call("run", "policy.yaml", "--partition", WEEKS[0])
+    assert done.code == 2 and "stream: must stay in the policy of small" in done.err
+
+
+def test_weeks_with_the_same_people_are_refused_and_empty_ones_are_not(folder: Folder) -> None:
+    files = [folder.path / "arrivals" / f"{week}.csv" for week in WEEKS]
+    text = files[0].read_text()
+    for path in files[:2]:
+        path.write_text(text.replace("\n", "\r\n"), newline="")
+    done = folder.call("run", "policy.yaml", "--partition", WEEKS[0])
+    assert done.code == 2 and "budget.per: record needs a file of its own" in done.err
+
+
 def test_a_backfill_makes_them_in_order(folder: Folder) -> None:
     (folder.path / "location.py").write_text(LOCATION)
     with instance_for_test(overrides=IN_THIS_PROCESS) as instance:
@@ -186,6 +204,16 @@ def test_the_sensor_asks_for_one_week_after_the_other(project: Callable[..., Any
     assert [key for key, _ in asked] == [WEEKS[1]]
     assert made.run("small_release", partition=WEEKS[1]).success
     assert look(made, cursor)[0] == []
+    early = made.folder / "people-2025-12-29.csv"
+    for path in (early, made.folder / f"people-{WEEKS[0]}.csv"):  # too late: their turn was before
+        people.sample(frac=0.5, random_state=2).to_csv(path, index=False)
+        aged(path, 1800)
+    asked, after = look(made, cursor)
+    assert asked == [] and after is not None and after != cursor
+    last = made.folder / f"people-{WEEKS[2]}.csv"
+    people.sample(frac=0.5, random_state=3).to_csv(last, index=False)
+    aged(last, 3600)
+    assert [key for key, _ in look(made, after)[0]] == [WEEKS[2]]
     states = WindowStates("small", lambda: Vault(LocalStore(made.folder / "vault")), made.folder / "vault")
     assert states.partitions() == list(WEEKS[:2])
     assert np.isin(states.read(WEEKS[1]).ages, [1]).all()

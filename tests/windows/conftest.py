@@ -64,15 +64,26 @@ class Stream:
     policy: Policy
     states: WindowStates
     gone: dict[str, pd.DataFrame] = field(default_factory=dict)
+    published: set[str] = field(default_factory=set)
 
     @property
     def means(self) -> Means:
         return Means(Path(), None, system_entropy())
 
     def take(self, partition: str, arrived: pd.DataFrame) -> pd.DataFrame:
-        """Return what goes with a partition."""
-        found = unpack_table(window_table(self.policy, partition, lambda: arrived, self.states, self.means))
+        """Return what goes with a partition, and publish it."""
+        found = unpack_table(
+            window_table(
+                self.policy,
+                partition,
+                lambda: arrived,
+                self.states,
+                self.means,
+                self.published.__contains__,
+            )
+        )
         self.gone[partition] = found
+        self.published.add(partition)
         return found
 
     def waiting(self, partition: str) -> pd.DataFrame:

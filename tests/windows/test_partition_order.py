@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from anon_pipeline.orchestration.partitions import partitions_of
-from anon_pipeline.windows.partition_order import in_order, partition_before
+from anon_pipeline.windows.partition_order import in_order, partition_before, same_stream
 from tests.windows.conftest import stream_policy
 
 
@@ -39,3 +39,12 @@ def test_listed_partitions_are_in_the_order_of_the_list() -> None:
 def test_without_partitions_there_is_none_before(schedule: dict[str, Any] | None) -> None:
     policy = stream_policy(schedule=schedule, stream=None, source={"path": "people.csv"})
     assert partition_before(policy, "2026-01-01") is None
+
+
+def test_groups_are_streams_of_their_own() -> None:
+    keys = ["g1.a", "g2.a", "g1.b", "plain", "other"]
+    policy = stream_policy(schedule={"partitions": "listed", "keys": keys})
+    assert [partition_before(policy, key) for key in keys] == [None, None, "g1.a", None, "plain"]
+    assert same_stream(policy, "g1.b", reversed(keys)) == ["g1.a", "g1.b"]
+    daily = stream_policy()
+    assert same_stream(daily, "2026-01-02", ["2026-01-03", "2026-01-01"]) == ["2026-01-01", "2026-01-03"]

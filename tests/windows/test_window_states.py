@@ -22,7 +22,7 @@ from anon_pipeline.windows.window_states import (
 )
 from tests.windows.conftest import Stream, people
 
-DECIDED = Decided("0" * 64, "1" * 64, 10, 3)
+DECIDED = Decided("0" * 64, 10, 3)
 
 
 def state(rows: int = 5) -> State:
@@ -75,6 +75,27 @@ def test_a_table_of_another_partition_or_without_its_words_is_refused(
     with pytest.raises(InputError, match="must be readable") as refused:
         plain.read("a")
     assert "CANARY" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {PLACE: [0, 2, 2, 6, 8]},
+        {PLACE: [2, 0, 4, 6, 8]},
+        {PLACE: [0, 2, 4, 6, 13]},
+        {PLACE: [-1, 2, 4, 6, 8]},
+        {PLACE: [0, 2, 4, 6, 8.5]},
+        {AGE: [1, 1, 1, 1, 0]},
+        {AGE: ["1"] * 5},
+    ],
+)
+def test_private_columns_that_were_not_written_so_are_refused(
+    stream: Callable[..., Stream], changes: dict[str, list[object]]
+) -> None:
+    states = stream().states
+    states.write("a", State(DECIDED, state().rows.assign(**changes)))
+    with pytest.raises(InputError, match="it has been changed"):
+        states.read("a")
 
 
 def test_columns_of_several_types_are_refused_without_a_cell(stream: Callable[..., Stream]) -> None:

@@ -64,34 +64,83 @@ def test_what_was_decided_is_found_again(stream: Callable[..., Stream]) -> None:
         pd.testing.assert_frame_equal(made.take(day, came[day]), first[day])
 
 
-def test_the_last_partition_is_decided_anew_if_source_or_policy_changes(
-    stream: Callable[..., Stream],
+@pytest.mark.parametrize("followed", [False, True])
+def test_what_was_decided_stays_whatever_the_policy_says(
+    stream: Callable[..., Stream], followed: bool
 ) -> None:
-    made, came = stream(), arrivals([30, 25])
-    take_all(made, came)
-    more = pd.concat([came[DAYS[1]], people(9, seed=77, first=5_000)], ignore_index=True)
-    again = made.take(DAYS[1], more)
-    assert set(again["id"]) | set(made.waiting(DAYS[1])["id"]) >= set(more["id"])
-    made.policy = stream(anonymize={"k": 8, "suppression_limit": 0.2}).policy
-    other = made.take(DAYS[1], more)
-    assert not other.equals(again)
-
-
-def test_a_partition_that_was_taken_up_keeps_its_decision(stream: Callable[..., Stream]) -> None:
-    made, came = stream(), arrivals([30, 25, 28])
+    """Otherwise records that are out, or that others have taken up, could go with another partition, too."""
+    made, came = stream(), arrivals([30, 25, 28] if followed else [30, 25])
     take_all(made, came)
     first = made.gone[DAYS[1]]
-    made.policy = stream(anonymize={"k": 8, "suppression_limit": 0.2}).policy
-    pd.testing.assert_frame_equal(made.take(DAYS[1], came[DAYS[1]]), first)
-    with pytest.raises(InputError, match=f"partitions after {DAYS[1]} have been made"):
-        made.take(DAYS[1], came[DAYS[1]].iloc[:-1])
+    for changes in (
+        {"anonymize": {"k": 20, "suppression_limit": 0.2}},
+        {"stream": {"delay": 1, "waiting": 0.01}},
+    ):
+        made.policy = stream(**changes).policy
+        pd.testing.assert_frame_equal(made.take(DAYS[1], came[DAYS[1]]), first)
+    more = pd.concat([came[DAYS[1]], people(9, seed=77, first=5_000)], ignore_index=True)
+    for other in (more, came[DAYS[1]].iloc[:-1], came[DAYS[1]].iloc[::-1]):
+        with pytest.raises(InputError, match=f"which records of {DAYS[1]} wait was decided already"):
+            made.take(DAYS[1], other)
+
+
+def test_a_release_without_waiting_is_not_made_again_with_it(stream: Callable[..., Stream]) -> None:
+    made, came = stream(), arrivals([30, 25])
+    made.published.add(DAYS[0])
+    with pytest.raises(InputError, match=f"{DAYS[0]} has a release of all its records"):
+        made.take(DAYS[0], came[DAYS[0]])
+    made.take(DAYS[1], came[DAYS[1]])
+
+
+def test_a_stream_does_not_end_while_records_wait(stream: Callable[..., Stream]) -> None:
+    made, came = stream(), arrivals([30, 25])
+    made.take(DAYS[0], came[DAYS[0]])
+    made.policy = stream(stream=None).policy
+    for day in DAYS[:2]:
+        with pytest.raises(InputError, match="stream: must stay in the policy of visits"):
+            made.take(day, came[DAYS[0]])
+    made.states.remove(DAYS[0])
+    assert len(made.take(DAYS[1], came[DAYS[1]])) == 25
+
+
+LISTED = {"source": {"path": "{partition}.csv"}}
+
+
+def listed(*keys: str) -> dict[str, object]:
+    return {**LISTED, "schedule": {"partitions": "listed", "keys": keys}}
+
+
+def test_a_partition_does_not_come_between_others(stream: Callable[..., Stream]) -> None:
+    made, came = stream(**listed("aa", "cc")), people(30, seed=1)
+    made.take("aa", came)
+    made.take("cc", people(30, seed=2, first=100))
+    for keys in (("aa", "bb", "cc"), ("bb", "aa", "cc"), ("aa", "cc", "dd", "bb")):
+        made.policy = stream(**listed(*keys)).policy
+        with pytest.raises(InputError, match="cc was made last, and bb does not follow it"):
+            made.take("bb", people(30, seed=3, first=200))
+    made.policy = stream(schedule={"partitions": "weekly", "start": "2026-01-01"}).policy
+    made.states.remove("aa"), made.states.remove("cc")
+    made.take("2026-01-05", came)
+    made.take("2026-01-12", people(30, seed=2, first=100))
+    made.policy = stream(schedule={"partitions": "daily", "start": "2026-01-01"}).policy
+    with pytest.raises(InputError, match="2026-01-06 does not follow it"):
+        made.take("2026-01-06", people(30, seed=3, first=200))
+
+
+def test_groups_of_listed_partitions_are_streams_of_their_own(stream: Callable[..., Stream]) -> None:
+    """Partitions of two groups may hold the same records, which must not be each other's company."""
+    made, came = stream(**listed("g1.a", "g2.a", "g1.b", "g2.b")), people(30, seed=1)
+    for key in ("g1.a", "g2.a"):
+        pd.testing.assert_frame_equal(made.take(key, came), made.gone["g1.a"])
+    taken = made.take("g2.b", people(30, seed=2, first=100))
+    assert set(taken["id"]) & set(came["id"]) <= set(made.waiting("g2.a")["id"])
 
 
 def test_partitions_are_made_in_order(stream: Callable[..., Stream]) -> None:
     made, came = stream(), arrivals([30, 25, 28, 20])
     made.take(DAYS[1], came[DAYS[1]])  # a stream may begin anywhere
     for day in (DAYS[0], DAYS[3]):
-        with pytest.raises(InputError, match="one after the other"):
+        with pytest.raises(InputError, match=f"{DAYS[1]} was made last, and {day} does not"):
             made.take(day, came[day])
     made.take(DAYS[2], came[DAYS[2]])
 
@@ -107,6 +156,28 @@ def test_what_is_over_is_removed_and_such_partitions_are_not_made_again(
         made.take(DAYS[3], came[DAYS[3]])
     with pytest.raises(InputError, match="one after the other"):
         made.take(DAYS[1], came[DAYS[1]])
+
+
+def test_a_refused_partition_can_be_made_again(stream: Callable[..., Stream]) -> None:
+    made, came = stream(stream={"delay": 1, "waiting": 0.5}), arrivals([30] * 7)
+    for day in DAYS[:7]:
+        made.take(day, came[day])
+        made.published.discard(DAYS[1])
+    assert made.states.partitions() == [DAYS[0], DAYS[1], *DAYS[4:7]]
+    pd.testing.assert_frame_equal(made.take(DAYS[1], came[DAYS[1]]), made.gone[DAYS[1]])
+
+
+def test_a_state_that_was_purged_alone_loses_no_record(stream: Callable[..., Stream]) -> None:
+    made, came = stream(), arrivals([30, 25, 20])
+    take_all(made, came)
+    made.states.remove(DAYS[0])
+    with pytest.raises(InputError, match="no longer kept"):
+        made.take(DAYS[1], came[DAYS[1]])
+    for day in DAYS[1:3]:
+        made.states.remove(day)
+    with pytest.raises(InputError, match="what waited after it is no longer kept"):
+        made.take(DAYS[1], came[DAYS[1]])
+    made.take(DAYS[3], came[DAYS[1]])  # a new stream
 
 
 def test_a_quiet_partition_passes_on_what_waits(stream: Callable[..., Stream]) -> None:

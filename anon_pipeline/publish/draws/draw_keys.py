@@ -26,7 +26,7 @@ from anon_pipeline.policy.locations import Locations, plain_partition
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.stages.facts.fact_rules import is_digest, is_release_id
 from anon_pipeline.vault.artifacts import Vault, vault_of
-from anon_pipeline.vault.held_folder import hold_folder
+from anon_pipeline.vault.held_folder import hold_vault_folder
 from anon_pipeline.vault.local import LocalStore
 from anon_pipeline.vault.names import DRAW, is_unfinished
 from anon_pipeline.vault.store import Store
@@ -87,7 +87,7 @@ class Draws:
         Raises:
             InputError: the vault is another project's, or cannot be written.
         """
-        held = hold_folder(
+        held = hold_vault_folder(
             self.opens().store, f"{self.release}/{_FOLDER}", here=self.here, project=self.project
         )
         with ExitStack() as stack:
