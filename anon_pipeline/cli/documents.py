@@ -27,9 +27,11 @@ from anon_pipeline.cli.document_parts import (
     object_of,
     rows_of,
 )
+from anon_pipeline.cli.group_documents import OF_GROUPS
 from anon_pipeline.cli.result_schemas import RESULTS
 
 DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
+    **OF_GROUPS,
     "profile": object_of(
         {
             "records": COUNT,
@@ -120,28 +122,6 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
             "policy": {**TEXT, "description": "File of the policy of their releases."},
         }
     ),
-    "ledger list": object_of(
-        {
-            "broken_at": {
-                "type": ["integer", "null"],
-                "description": "Number of the event at which the hash chain breaks.",
-            },
-            "releases": rows_of(
-                {
-                    "id": TEXT,
-                    "dataset": TEXT,
-                    "release": TEXT,
-                    "partition": WORDS,
-                    "policy_digest": TEXT,
-                    "data_digest": WORDS,
-                    "state": TEXT,
-                    "epsilon": {**TEXT, "description": "Exact: a decimal number or a fraction."},
-                    "k": {"type": "integer"},
-                    "since": {**TEXT, "description": "UTC, ISO 8601."},
-                }
-            ),
-        }
-    ),
     "demo": {
         "anyOf": [
             object_of(
@@ -209,50 +189,12 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
         }
     ),
     "warmup": object_of({"compiled": {**COUNT, "description": "Kernels; 0: all were on disk."}}),
-    "ledger close": object_of(
-        {
-            "id": TEXT,
-            "state": {**WORDS, "description": "null: this ledger does not know the id; nothing was booked."},
-        }
-    ),
-    "ledger withdraw": object_of(
-        {"id": TEXT, "state": TEXT, "notice": {**TEXT, "description": "To tell its recipients."}}
-    ),
     "report": object_of({"report": {**TEXT, "description": "Path of the page."}, "internal": BIT}),
     "bundle": object_of({"bundle": {**TEXT, "description": "Path of the ZIP file."}}),
     "deliver": object_of(
         {"delivered": BIT, "release": TEXT, "partition": WORDS, "data_digest": TEXT},
     ),
     "keygen": object_of({"private_key": {**TEXT, "description": "Path, as of both."}, "public_key": TEXT}),
-    "ledger verify": object_of(
-        {
-            "verified": BIT,
-            "broken_at": {"type": ["integer", "null"], "description": "As in ledger list."},
-            "events": COUNT,
-            "last_hash": {**WORDS, "description": "To be noted elsewhere; null: no event, or broken."},
-        }
-    ),
-    "ledger adopt": object_of(
-        {"release": TEXT, "entered": rows_of({"id": TEXT, "epsilon": TEXT})},
-    ),
-    "ledger forget": object_of(
-        {
-            "release": TEXT,
-            "releases": {**COUNT, "description": "Those that the memory no longer has to contain."},
-        }
-    ),
-    "vault measured": object_of({"measured": {**TEXT, "description": "Path of the private file."}}),
-    "vault waiting": object_of({"waiting": {**TEXT, "description": "Path of the private file."}}),
-    "vault rotate": object_of(
-        dict.fromkeys(("rewrapped", "before", "encrypted", "refused", "plain", "unfinished"), COUNT)
-    ),
-    "vault purge": object_of({"deleted": COUNT}),
-    "vault new-people": object_of(
-        {
-            "release": TEXT,
-            "releases_before_0_2": {**COUNT, "description": "Whose people need not be recognized."},
-        }
-    ),
     "plugins": object_of(
         {
             "allowed": list_of(TEXT),
@@ -270,16 +212,6 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
                     "advice": TEXT,
                 }
             )
-        }
-    ),
-    "vault status": object_of(
-        {
-            "key": {**WORDS, "description": "Id of the current key; null: the vault is not encrypted."},
-            "encrypted": COUNTS,
-            "plain": COUNT,
-            "unfinished": COUNT,
-            "other": COUNT,
-            "tracked_by_git": COUNT,
         }
     ),
     "check-policy": object_of(
