@@ -13,7 +13,7 @@ import numpy as np
 
 from anon_pipeline.base.errors import GateRefused, InfeasibleError, InputError, PolicyError, private_stage
 from anon_pipeline.base.observer import Observer, Step, ignore
-from anon_pipeline.base.packed_tables import Table, unpack_table
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.base.rows import take_rows
 from anon_pipeline.kinds.alike_measures import Lost, measure_learned, measure_lost, plain_columns
 from anon_pipeline.kinds.plain_releases import (
@@ -156,9 +156,8 @@ def _measure(
     half = plain_release(policy, take_rows(frame, np.sort(halves[0])), locations, judged=False)
     seen = np.zeros(len(frame), np.bool_)
     seen[halves[0]] = True
-    data = unpack_table(frame[[*names]])
     with private_stage("utility"):
-        lost = measure_lost(*plain_columns(data, whole.table, names))
-        records, released = plain_columns(data, half.table, names)
+        lost = measure_lost(*plain_columns(whole.data, whole.table, names))
+        records, released = plain_columns(whole.data, half.table, names)
         learned = measure_learned(records, seen, released, secrets)
     return Alike(lost, learned, whole.refused or (), len(whole.table), whole.seconds)

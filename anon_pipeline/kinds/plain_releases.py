@@ -22,6 +22,7 @@ from anon_pipeline.perturb.keys import fresh_key
 from anon_pipeline.policy.declared_release import DeclaredRelease
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.stages.input_check import accepted_input
 from anon_pipeline.tuning.outcomes import judge_trial
 from anon_pipeline.utility.filled_table import fillable_tables
 from anon_pipeline.utility.trial import make_trial, trial_means
@@ -36,11 +37,13 @@ class PlainRelease:
     """A release as a reader would use it.
 
     table: (r, columns) plain values.
+    data: (n, columns) what it was made of, cleaned as the policy says.
     refused: limits that it does not keep; None: the gate was not asked.
     seconds: that it took to make, without the gate.
     """
 
     table: pd.DataFrame = field(repr=False)
+    data: pd.DataFrame = field(repr=False)
     refused: tuple[str, ...] | None
     seconds: float
 
@@ -82,7 +85,8 @@ def _release_classes(policy: Policy, frame: Table, locations: Locations, *, judg
             refused = tuple(verdict.limit for verdict in judge_trial(made, locations).unkept)
     with private_stage("utility"):
         tables = fillable_tables(made.evidence(), policy, unpack_table(made.before))
-        return PlainRelease(tables.fill(np.random.default_rng(_SEED)), refused, seconds)
+        accepted = unpack_table(accepted_input(policy, frame, hierarchies=locations.hierarchies))
+        return PlainRelease(tables.fill(np.random.default_rng(_SEED)), accepted, refused, seconds)
 
 
 def _release_declared(policy: DeclaredRelease, frame: Table, *, judged: bool) -> PlainRelease:
@@ -97,7 +101,7 @@ def _release_declared(policy: DeclaredRelease, frame: Table, *, judged: bool) ->
         with private_stage("gate"):
             verdicts = parts.judges(policy, Release(tables, len(codes), codes))
             refused = tuple(one.limit for one in verdicts if one.status is Status.REFUSED)
-    return PlainRelease(_one_table(policy, tables), refused, seconds)
+    return PlainRelease(_one_table(policy, tables), unpack_table(frame), refused, seconds)
 
 
 def _one_table(policy: DeclaredRelease, tables: list[pd.DataFrame]) -> pd.DataFrame:
