@@ -133,6 +133,15 @@ class InfeasibleError(AnonPipelineError):
         super().__init__(f"{message} On a terminal, --show-values says by how much.")
 
 
+class AllWaitError(InfeasibleError):
+    """No class of a stream's partition is large enough yet: all of its records wait for later ones."""
+
+    def __init__(self, k: int) -> None:
+        said = "stream: there is nothing to release yet: all records that have arrived wait for later ones."
+        super().__init__(said, k=k, reached_k=0, suppressed=1.0)
+        self.args, self.exact = (said,), said
+
+
 class GateRefused(AnonPipelineError):
     """The gate refused the release; ``report`` holds every verdict, with all numbers: for the curator.
 

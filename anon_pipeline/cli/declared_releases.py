@@ -79,6 +79,26 @@ def _print_release(policy: DeclaredRelease, locations: Locations, written: Decla
     cost = _cost(policy, locations)
     if cost is not None:
         click.echo(f"ledger    {cost}")
+    for name in _mostly_otherwise(policy, written):
+        click.echo(
+            f"warning: nearly all released values of {name} are its otherwise "
+            f"({policy.columns[name].otherwise}). Are its values spelled in the policy as in the data?",
+            err=True,
+        )
+
+
+def _mostly_otherwise(policy: DeclaredRelease, written: DeclaredPublished) -> list[str]:
+    """Return the columns that hardly hold anything else, by the released files, which anybody has."""
+    from anon_pipeline.declared.declared_report import cells_of  # noqa: PLC0415
+    from anon_pipeline.publish.file_formats import from_files  # noqa: PLC0415
+
+    tables = [from_files([path.read_bytes()], policy.publish.format) for path in written.paths]
+    return [
+        name
+        for name, column in policy.columns.items()
+        if column.values is not None
+        and (cells_of(tables, name).astype(str) == column.otherwise).mean() > _MOSTLY
+    ]
 
 
 def _losses(policy: DeclaredRelease, written: DeclaredPublished) -> list[str]:
@@ -209,4 +229,5 @@ def check_declared_policy(
 
 
 _STRONG = 5.0
+_MOSTLY = 0.95  # of the released values of a column
 _WHY = "needs --public-key"

@@ -184,14 +184,18 @@ def _run_one(ctx: click.Context, asked: Asked, options: Mapping[str, Any]) -> No
 
 def _run_each(ctx: click.Context, releases: Sequence[Asked], options: Mapping[str, Any]) -> None:
     """Make a release for each partition; a refusal of its data stops no other, anything else does."""
-    from anon_pipeline.base.errors import GateRefused, InfeasibleError  # noqa: PLC0415
+    from anon_pipeline.base.errors import AllWaitError, GateRefused, InfeasibleError  # noqa: PLC0415
 
-    as_json, documents, left = options["as_json"], [], {}
+    as_json, documents, left, waiting = options["as_json"], [], {}, list[str]()
     try:
         for asked in releases:
             click.echo(f"partition {asked.partition}", err=as_json)
             try:
                 written = _publish(ctx, asked, options)
+            except AllWaitError as waits:
+                waiting.append(str(asked.partition))
+                documents.append(refusal_document(asked, waits))
+                click.echo(str(waits), err=True)
             except (GateRefused, InfeasibleError) as refused:
                 left[str(asked.partition)] = refused.exit_code
                 documents.append(refusal_document(asked, refused))
@@ -207,7 +211,9 @@ def _run_each(ctx: click.Context, releases: Sequence[Asked], options: Mapping[st
             echo_json({"partitions": documents})
     if not as_json:
         said = f"; refused: {', '.join(left)}" if left else ""
-        click.echo(f"{len(releases) - len(left)} of {len(releases)} partitions published{said}")
+        said += f"; all records wait: {', '.join(waiting)}" if waiting else ""
+        made = len(releases) - len(left) - len(waiting)
+        click.echo(f"{made} of {len(releases)} partitions published{said}")
     if left:
         ctx.exit(min(left.values()))
 

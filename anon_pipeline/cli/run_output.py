@@ -49,6 +49,10 @@ def print_release(asked: Asked, written: Published, *, exact: bool) -> None:
     print_warnings(written.report, asked.policy)
     measured = measured_name(asked.policy.name, asked.partition)
     print_paths(written.paths, written.manifest_path, written.report_path, measured)
+    if asked.policy.stream is not None:
+        click.echo(
+            "waiting   counted in the vault, for the curator: anon-pipeline vault waiting POLICY --out FILE"
+        )
     if asked.policy.publish.deliver is not None:
         click.echo(f"delivered to the place that publish.deliver.{asked.policy.publish.deliver.kind} names")
     records = _records(written.manifest)

@@ -46,15 +46,15 @@ def refuse_dp(policy: EpsilonDpPolicy, records: int) -> None:
     if verdict.status is Status.PASSED:
         return
     helps = {
-        "histograms": "fewer bins or values, smaller tables",
-        "group_means": "a larger k, fewer columns, column_means",
-        "column_means": "a larger k, fewer columns",
+        "histograms": "fewer bins or values, or smaller tables",
+        "group_means": "a larger k, fewer columns, or the method column_means",
+        "column_means": "a larger k, or fewer columns",
     }[policy.method]
     report = GateReport((verdict,), "", policy.digest)
     said = (
         f"gate.expected_error: the expected error must be at most {verdict.bound:g}, got {verdict.value:.3g} "
-        f"{verdict.reason}. More records, a larger epsilon, or {helps} make it smaller. No noise was drawn, "
-        "and no ε was spent."
+        f"{verdict.reason}. These make it smaller: more records, a larger epsilon, {helps}. No noise was "
+        "drawn, and no ε was spent."
     )
     raise GateRefused(said, report)
 

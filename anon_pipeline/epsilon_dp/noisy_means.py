@@ -128,8 +128,8 @@ def refuse_unfit_noise(policy: EpsilonDpPolicy, records: int, epsilon: Fraction)
     size = 1 if (made := grouped or policy.column_means) is None else made.k
     if size > records:
         raise InputError(
-            f"{policy.method}.k: must be at most the number of records, {records:,}, got {size:,}: the "
-            "release would say that each mean is of at least k records"
+            f"{policy.method}.k: must be at most the number of records, {records:,}, got {size:,}: each mean "
+            "is of at least k records. Take a smaller k."
         )
     many = 1 if grouped is None else len(group_sizes(records, grouped.k))
     shares = column_shares(policy, epsilon)

@@ -76,7 +76,7 @@ class DeclaredColumn(Strict):
         if len({*values}) != len(values) or not 2 <= len(values) <= MOST_VALUES:
             raise ValueError(f"values must name 2 to {MOST_VALUES:,} different values")
         if self.otherwise not in values:
-            raise ValueError("otherwise must be one of values")
+            raise ValueError(f"otherwise must be one of values, got {self.otherwise}")
 
     def _check_numbers(self) -> None:
         low, high = self.range

@@ -132,6 +132,9 @@ class EpsilonDpPolicy(DeclaredRelease):
         if self.histograms is None:
             binned = [name for name, column in self.columns.items() if column.bins is not None]
             return [f"columns.{name}.bins: must be left out without histograms" for name in binned]
+        weighed = [name for name, column in self.columns.items() if column.weight != 1]
+        if weighed:
+            return [f"columns.{name}.weight: must be left out with histograms" for name in weighed]
         return self._broken_tables()
 
     def _broken_tables(self) -> list[str]:

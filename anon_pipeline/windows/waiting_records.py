@@ -1,7 +1,8 @@
 """Which records of a partition wait: those whose class would be too small, and who may wait longer.
 
-The recoder decides, as it does for the release, but may leave out as many as may wait. Records that lack a
-value of a perturb or sensitive column do not wait: they are suppressed whatever comes later.
+The recoder decides, as it does for the release, but may leave out as many as may wait. Where it finds one
+class alone, all wait. Records that lack a value of a perturb or sensitive column do not wait: they are
+suppressed whatever comes later.
 
 Source: a delay after which a record is released in a class with others, or not at all, is the idea of Cao,
 Carminati, Ferrari and Tan: CASTLE (2011), [DB 11.2].
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InfeasibleError
-from anon_pipeline.base.packed_tables import Table
+from anon_pipeline.base.packed_tables import Table, unpack_table
 from anon_pipeline.base.rows import keep_rows
 from anon_pipeline.encode.codes import CLASS, mark_incomplete
 from anon_pipeline.policy.model import Policy
@@ -34,6 +35,8 @@ def records_that_wait(
     Raises:
         InputError: the data does not fit the policy.
     """
+    if not len(table):
+        return np.zeros(0, np.bool_)
     lenient = policy.anonymize.model_copy(update={"suppression_limit": stream.waiting})
     trial = policy.model_copy(update={"anonymize": lenient})
     accepted = _accept(trial, table, means)
@@ -51,7 +54,10 @@ def _accept(policy: Policy, table: Table, means: Means) -> Staged:
 
 
 def _left_out(policy: Policy, accepted: Staged, means: Means) -> NDArray[np.bool_]:
-    """Return which of complete records the recoder leaves out, (n,); all, if there is no recoding."""
+    """Return which of complete records the recoder leaves out, (n,).
+
+    All, if there is no recoding, or if all others would be in one class, which tells nothing apart.
+    """
     staged = deidentified(policy, accepted, key=means.key, hierarchies=means.hierarchies)
     try:
         staged = k_anonymized(
@@ -59,5 +65,17 @@ def _left_out(policy: Policy, accepted: Staged, means: Means) -> NDArray[np.bool
         )
     except InfeasibleError:
         return np.ones(len(accepted.frame), np.bool_)
-    found: NDArray[np.bool_] = staged.frame[CLASS].to_numpy() < 0
+    labels = staged.frame[CLASS].to_numpy()
+    if _says_nothing(policy, accepted, labels):
+        return np.ones(len(labels), np.bool_)
+    found: NDArray[np.bool_] = labels < 0
     return found
+
+
+def _says_nothing(policy: Policy, accepted: Staged, labels: NDArray[np.int64]) -> bool:
+    """Tell whether there is one class alone, of records that differ: its values would be those of all."""
+    inside = labels >= 0
+    if len(np.unique(labels[inside])) != 1:
+        return False
+    originals = unpack_table(keep_rows(accepted.frame, inside)[[*policy.generalized]])
+    return len(originals.drop_duplicates()) > 1

@@ -18,7 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.digest import digest_frame
-from anon_pipeline.base.errors import InfeasibleError, InputError
+from anon_pipeline.base.errors import AllWaitError, InputError
 from anon_pipeline.base.packed_tables import Table, pack_large, unpack_table
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.stages.private import Means
@@ -63,7 +63,7 @@ def window_table(
     Raises:
         InputError: partitions are not made in order; the source has changed since it was decided who waits;
             or the data does not fit the policy.
-        InfeasibleError: all records wait.
+        AllWaitError: all records wait, or nobody has arrived.
     """
     if policy.stream is None or partition is None:
         if partition is not None:
@@ -84,12 +84,7 @@ def window_table(
     goes = np.ones(len(came.rows), np.bool_)
     goes[state.places] = False
     if not goes.any():
-        raise InfeasibleError(
-            "stream: no class is large enough yet, so all records of the partition wait for later ones.",
-            k=policy.anonymize.k,
-            reached_k=0,
-            suppressed=1.0,
-        )
+        raise AllWaitError(policy.anonymize.k)
     return pack_large(came.rows[goes].reset_index(drop=True))
 
 
@@ -116,7 +111,9 @@ def _refuse_disorder(policy: Policy, partition: str, known: list[str], published
     if known and partition_before(policy, partition) != known[-1]:
         raise InputError(
             f"stream: the partitions must be made one after the other. {known[-1]} was made last, and "
-            f"{partition} does not follow it."
+            f"{partition} does not follow it. Make those between them first; where nobody arrived, the "
+            "source must have its columns and no record. Records of an earlier partition belong into a later "
+            "one."
         )
     if published(partition):
         raise InputError(

@@ -147,3 +147,11 @@ def test_no_cell_of_a_file_is_shown(call: Call, tmp_path: Path) -> None:
         assert done.code == 0 and "Tracer-7" not in done.out + done.err
     for path in (tmp_path / "releases").rglob("*"):
         assert path.is_dir() or b"Tracer-7" not in path.read_bytes()
+
+
+def test_values_that_are_spelled_otherwise_are_noticed(call: Call, tmp_path: Path) -> None:
+    assert "nearly all released values" not in call("run", "dp.yaml").err
+    change(tmp_path, "values: [Female, Male, unknown]", "values: [female, male, unknown]")
+    done = call("run", "dp.yaml")
+    assert done.code == 0
+    assert "nearly all released values of sex are its otherwise (unknown). Are its values spelled" in done.err

@@ -67,6 +67,10 @@ def test_spelled_out_defaults_do_not_change_the_digest() -> None:
         ),
         ({"one_record_per_person": False}, "one_record_per_person"),
         ({"one_record_per_person": None}, "one_record_per_person"),
+        (
+            {"columns": {"age": {"bounds": [0, 9], "weight": 2, "otherwise": 0}}},
+            "age.weight: must be left out",
+        ),
         ({"epsilon": 0}, "greater than or equal to 0.000001"),
         ({"epsilon": 1e-300}, "greater than or equal to 0.000001"),
         ({"source": {"path": "x.jsonl", "format": "jsonl"}}, "each cell is read by itself"),

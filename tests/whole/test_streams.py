@@ -120,14 +120,14 @@ def test_all_of_a_small_week_wait(folder: Folder) -> None:
     whole = path.read_text().splitlines(keepends=True)
     path.write_text("".join(whole[:3]))
     done = folder.call("run", "policy.yaml", "--partition", WEEKS[0])
-    assert done.code == 3 and "all records of the partition wait" in done.err
+    assert done.code == 3 and "all records that have arrived wait" in done.err
     for week in WEEKS[1:3]:
         (folder.path / "arrivals" / f"{week}.csv").write_text(whole[0])  # nobody came
     done = folder.call("run", "policy.yaml", "--partition", WEEKS[1])
     assert done.code == 3, done.err
     assert counted(folder)["wait"].tolist() == [2, 2]
     done = folder.call("run", "policy.yaml", "--partition", WEEKS[2])
-    assert done.code == 3 and "all records of the partition wait" not in done.err  # they wait no longer
+    assert done.code == 3 and "all records that have arrived wait" not in done.err  # they wait no longer
     assert counted(folder)["wait"].tolist() == [2, 2, 0]
 
 
@@ -136,7 +136,16 @@ def test_weeks_are_not_made_at_a_time(folder: Folder) -> None:
     done = folder.call("run", "policy.yaml", "--partitions", span, "--jobs", "2")
     assert done.code == 2 and "--jobs must be left out for a stream" in done.err
     done = folder.call("run", "policy.yaml", "--partitions", span)
+    assert done.code == 0 and "anon-pipeline vault waiting" in done.out, done.err
+
+
+def test_weeks_whose_records_wait_are_no_refusals(folder: Folder) -> None:
+    path = folder.path / "arrivals" / f"{WEEKS[0]}.csv"
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:3]))
+    done = folder.call("run", "policy.yaml", "--partitions", f"{WEEKS[0]}...{WEEKS[2]}")
     assert done.code == 0, done.err
+    assert f"2 of 3 partitions published; all records wait: {WEEKS[0]}" in done.out
+    assert "--show-values" not in done.err
 
 
 def test_a_rehearsal_leaves_what_waits_alone(folder: Folder) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.base.errors import InfeasibleError, InputError
+from anon_pipeline.base.errors import AllWaitError, InfeasibleError, InputError
 from tests.windows.conftest import DAYS, Stream, people
 
 
@@ -182,13 +183,40 @@ def test_a_state_that_was_purged_alone_loses_no_record(stream: Callable[..., Str
 
 def test_a_quiet_partition_passes_on_what_waits(stream: Callable[..., Stream]) -> None:
     made, none = stream(), people(0, seed=0)
-    with pytest.raises(InfeasibleError, match="all records of the partition wait"):
+    with pytest.raises(InfeasibleError, match="all records that have arrived wait"):
         made.take(DAYS[0], people(3, seed=1))
     with pytest.raises(InfeasibleError):
         made.take(DAYS[1], none)
     assert len(made.waiting(DAYS[1])) == 3
     assert len(made.take(DAYS[2], none)) == 3  # they may wait no longer
     assert len(made.waiting(DAYS[2])) == 0
+
+
+def test_a_partition_without_anybody_is_passed_at_any_time(stream: Callable[..., Stream]) -> None:
+    made, none, came = stream(), people(0, seed=0), people(60, seed=1)
+    for day in DAYS[:2]:
+        with pytest.raises(AllWaitError):
+            made.take(day, none)
+    first = made.take(DAYS[2], came)
+    assert len(first) + len(made.waiting(DAYS[2])) == 60
+    while len(made.waiting(max(made.states.partitions()))):
+        day = DAYS[len(made.published) + 2]
+        with contextlib.suppress(AllWaitError):
+            made.take(day, none)
+        made.published.add(day)
+    for day in DAYS[len(made.published) + 2 :][:2]:
+        with pytest.raises(AllWaitError):
+            made.take(day, none)
+
+
+def test_records_wait_rather_than_be_all_alike(stream: Callable[..., Stream]) -> None:
+    made, few = stream(), people(7, seed=4)
+    with pytest.raises(AllWaitError):  # one class of all, in which nothing is left of age and sex
+        made.take(DAYS[0], few)
+    alike = few.assign(age=30, sex="f", id=few["id"] + 100)
+    again = stream()
+    again.states.remove(DAYS[0])
+    assert len(again.take(DAYS[0], alike)) == 7  # one class, but exact
 
 
 def test_columns_must_stay_as_they_are(stream: Callable[..., Stream]) -> None:
