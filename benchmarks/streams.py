@@ -28,7 +28,7 @@ from anon_pipeline.stages.private import Means
 from anon_pipeline.vault.artifacts import Vault
 from anon_pipeline.vault.local import LocalStore
 from anon_pipeline.windows.window_states import WindowStates
-from anon_pipeline.windows.window_table import window_table
+from anon_pipeline.windows.window_table import Deployment, window_table
 from benchmarks.adult import adult_folder, paper_columns, paper_table
 from benchmarks.speed import machine
 
@@ -36,6 +36,7 @@ _START: Final = datetime.date(2026, 1, 1)
 _SIZES: Final = (100, 500)
 _WINDOWS: Final = 40
 _DELAYS: Final = (0, 1, 3, 6)
+_UNPUBLISHED: Final = Deployment(tuple, lambda: None)
 
 
 @dataclass
@@ -76,7 +77,7 @@ def released(policy: Policy, table: pd.DataFrame, size: int, vault: Path) -> _Ou
     begun = perf_counter()
     for key, arrived in windows(table, size):
         try:
-            gone = window_table(policy, key, partial(pd.DataFrame, arrived), states, means, _never)
+            gone = window_table(policy, key, partial(pd.DataFrame, arrived), states, means, _UNPUBLISHED)
         except InfeasibleError:  # all wait
             continue
         finally:
@@ -84,11 +85,6 @@ def released(policy: Policy, table: pd.DataFrame, size: int, vault: Path) -> _Ou
         _count(policy, gone, found)
     found.seconds = (perf_counter() - begun) / _WINDOWS
     return found
-
-
-def _never(partition: str) -> bool:
-    """Say that nothing is published."""
-    return False
 
 
 def _count(policy: Policy, gone: Table, found: _Outcome) -> None:

@@ -49,17 +49,20 @@ def plain_columns(
     """
     first, second = dict[str, pd.Series](), dict[str, pd.Series]()
     for name in names:
-        both = [_as_numbers(table[name]) for table in (data, released)]
+        both = [as_numbers(table[name]) for table in (data, released)]
         if any(one is None for one in both):
             both = [to_texts(table[name]).fillna("") for table in (data, released)]
         first[name], second[name] = (one.reset_index(drop=True) for one in both if one is not None)
     return pd.DataFrame(first), pd.DataFrame(second)
 
 
-def _as_numbers(column: pd.Series) -> pd.Series | None:
-    """Return a column as numbers; None if a cell is none."""
-    read = pd.to_numeric(column, errors="coerce")
-    return None if (read.isna() & column.notna()).any() else read.astype(np.float64)
+def as_numbers(column: pd.Series) -> pd.Series | None:
+    """Return a column as finite numbers; None if a cell is none, as days and booleans are."""
+    if pd.api.types.is_datetime64_any_dtype(column) or pd.api.types.is_bool_dtype(column):
+        return None
+    read = pd.to_numeric(column, errors="coerce").astype(np.float64)
+    unread = (read.isna() & column.notna()) | np.isinf(read)
+    return None if unread.any() else read
 
 
 def measure_lost(data: pd.DataFrame, released: pd.DataFrame) -> Lost:

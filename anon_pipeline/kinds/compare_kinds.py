@@ -10,6 +10,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import GateRefused, InfeasibleError, InputError, PolicyError, private_stage
 from anon_pipeline.base.observer import Observer, Step, ignore
@@ -104,11 +106,12 @@ def compare_kinds(
         raise InputError(f"the source must have the columns of the policies, not there: {', '.join(lacking)}")
     if len(frame) < _LEAST:
         raise InputError(f"the source must have at least {_LEAST} records to be compared, got {len(frame)}")
+    seen = _half_of(policies, frame)
     for name, policy in policies.items():
         observe(Step(name))
         kind = getattr(getattr(policy, "kind", None), "name", "classes")
         try:
-            found = _measure(policy, frame, locations[name], names, wanted)
+            found = _measure(policy, frame, seen, locations[name], (names, wanted))
         except (InputError, PolicyError, InfeasibleError, GateRefused) as error:
             yield Compared(name, kind, None, str(error))
         else:
@@ -147,17 +150,32 @@ def _secrets(policies: Mapping[str, AnyPolicy], names: Sequence[str], asked: Seq
     return list(dict.fromkeys(asked or [name for name in named if name in names]))
 
 
+def _half_of(policies: Mapping[str, AnyPolicy], frame: Table) -> NDArray[np.bool_]:
+    """Return the records of a random half, (n,): of the people, where a policy says whose they are."""
+    named = [getattr(policy, "person", None) for policy in policies.values()]
+    column = next((name for name in named if name is not None and name in frame.columns), None)
+    people = np.arange(len(frame)) if column is None else pd.factorize(frame[column])[0]
+    return np.isin(people, halves_of(int(people.max()) + 1)[0])
+
+
 def _measure(
-    policy: AnyPolicy, frame: Table, locations: Locations, names: Sequence[str], secrets: Sequence[str]
+    policy: AnyPolicy,
+    frame: Table,
+    seen: NDArray[np.bool_],
+    locations: Locations,
+    columns: tuple[Sequence[str], Sequence[str]],
 ) -> Alike:
-    """Make both releases of a policy, and measure them."""
+    """Make both releases of a policy, and measure them.
+
+    Args:
+        seen: (n,) the half that is released to attackers.
+        columns: that are measured, and secrets among them.
+    """
+    names, secrets = columns
     whole = plain_release(policy, frame, locations, judged=True)
-    halves = halves_of(len(frame))
-    half = plain_release(policy, take_rows(frame, np.sort(halves[0])), locations, judged=False)
-    seen = np.zeros(len(frame), np.bool_)
-    seen[halves[0]] = True
+    half = plain_release(policy, take_rows(frame, np.flatnonzero(seen)), locations, judged=False)
     with private_stage("utility"):
         lost = measure_lost(*plain_columns(whole.data, whole.table, names))
-        records, released = plain_columns(whole.data, half.table, names)
+        records, released = plain_columns(whole.data, half.centers, names)
         learned = measure_learned(records, seen, released, secrets)
     return Alike(lost, learned, whole.refused or (), len(whole.table), whole.seconds)

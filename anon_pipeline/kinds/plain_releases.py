@@ -16,6 +16,7 @@ from anon_pipeline.base.errors import private_stage
 from anon_pipeline.base.packed_tables import Table, unpack_table
 from anon_pipeline.declared.domain_codes import domain_codes
 from anon_pipeline.declared.parts import Release, parts_of
+from anon_pipeline.kinds.alike_measures import as_numbers
 from anon_pipeline.limits.verdicts import Status
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.perturb.keys import fresh_key
@@ -24,11 +25,13 @@ from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.stages.input_check import accepted_input
 from anon_pipeline.tuning.outcomes import judge_trial
-from anon_pipeline.utility.filled_table import fillable_tables
+from anon_pipeline.utility.filled_table import Cells, Tables, fillable_tables
 from anon_pipeline.utility.trial import make_trial, trial_means
 
 AnyPolicy = Policy | DeclaredRelease
 
+HIDDEN = "\u2013"
+"""What stands for several texts, so that it equals none."""
 _SEED = 20_161_127  # of what generalized cells stand for
 
 
@@ -36,13 +39,15 @@ _SEED = 20_161_127  # of what generalized cells stand for
 class PlainRelease:
     """A release as a reader would use it.
 
-    table: (r, columns) plain values.
+    table: (r, columns) plain values: of a generalized cell one that it covers.
+    centers: (r, columns) the same for attackers: of a generalized cell the middle of what it covers.
     data: (n, columns) what it was made of, cleaned as the policy says.
     refused: limits that it does not keep; None: the gate was not asked.
     seconds: that it took to make, without the gate.
     """
 
     table: pd.DataFrame = field(repr=False)
+    centers: pd.DataFrame = field(repr=False)
     data: pd.DataFrame = field(repr=False)
     refused: tuple[str, ...] | None
     seconds: float
@@ -86,7 +91,29 @@ def _release_classes(policy: Policy, frame: Table, locations: Locations, *, judg
     with private_stage("utility"):
         tables = fillable_tables(made.evidence(), policy, unpack_table(made.before))
         accepted = unpack_table(accepted_input(policy, frame, hierarchies=locations.hierarchies))
-        return PlainRelease(tables.fill(np.random.default_rng(_SEED)), accepted, refused, seconds)
+        filled = tables.fill(np.random.default_rng(_SEED))
+        return PlainRelease(filled, _centers(tables, filled), accepted, refused, seconds)
+
+
+def _centers(tables: Tables, filled: pd.DataFrame) -> pd.DataFrame:
+    """Return a release with the middle of what each generalized cell covers.
+
+    Values that occur in the data would give away which data it was: who has the release does not know them.
+    """
+    return filled.assign(**{name: _middles(cells, filled[name]) for name, cells in tables.cells.items()})
+
+
+def _middles(cells: Cells, filled: pd.Series) -> pd.Series:
+    """Return the middle of what each cell covers, of numbers and days; several texts are hidden."""
+    low, high = cells.leaves.T
+    several, values = high > low, cells.values.reset_index(drop=True)
+    numbers = as_numbers(values)
+    if numbers is None and not pd.api.types.is_datetime64_any_dtype(values):
+        return filled.astype(object).where(~several, HIDDEN)
+    values, shown = (values, filled) if numbers is None else (numbers, as_numbers(filled))
+    first, last = (values.iloc[place].reset_index(drop=True) for place in (low, high))
+    middle = first + (last - first) / 2
+    return (filled if shown is None else shown).where(~several | ~np.isnan(cells.means), middle)
 
 
 def _release_declared(policy: DeclaredRelease, frame: Table, *, judged: bool) -> PlainRelease:
@@ -101,7 +128,8 @@ def _release_declared(policy: DeclaredRelease, frame: Table, *, judged: bool) ->
         with private_stage("gate"):
             verdicts = parts.judges(policy, Release(tables, len(codes), codes))
             refused = tuple(one.limit for one in verdicts if one.status is Status.REFUSED)
-    return PlainRelease(_one_table(policy, tables), unpack_table(frame), refused, seconds)
+    table = _one_table(policy, tables)
+    return PlainRelease(table, table, unpack_table(frame), refused, seconds)
 
 
 def _one_table(policy: DeclaredRelease, tables: list[pd.DataFrame]) -> pd.DataFrame:

@@ -30,7 +30,7 @@ from anon_pipeline.publish.accounting.booking import release_id_in
 from anon_pipeline.publish.draws.drawing import Opening
 from anon_pipeline.publish.draws.pre_draw_checks import refuse_before_drawing
 from anon_pipeline.publish.draws.preconditions import refuse_what_cannot_be_published
-from anon_pipeline.publish.writer import has_release
+from anon_pipeline.publish.stream_turns import deployment_of
 from anon_pipeline.sources import read_source
 from anon_pipeline.stages import pipeline
 from anon_pipeline.stages.deidentify import hashing_key
@@ -59,10 +59,10 @@ def raw(policy: Policy, *, read: Reader | None = None) -> Stage:
         reads = partial(_source, run) if read is None else partial(read, run)
         means = Means(folders.hierarchies, key, system_entropy(), observe=run.observe)
         states = waiting_in(run.vault, run.policy, folders)
-        published = partial(has_release, run.policy, folders)
+        deployment = deployment_of(run.policy, folders, run.booking())
         return pipeline.raw(
             run.policy,
-            pack_large(window_table(run.policy, run.partition, reads, states, means, published)),
+            pack_large(window_table(run.policy, run.partition, reads, states, means, deployment)),
             entropy=system_entropy(),
             key=key,
             where=run.where(),

@@ -37,6 +37,9 @@ def unfit_stream(sections: Mapping[str, Any]) -> Iterator[str]:
         return
     if "schedule" in sections and getattr(sections["schedule"], "partitions", None) is None:
         yield "stream: needs schedule.partitions: records wait for those of later partitions"
+    source = sections.get("source")
+    if source is not None and not source.kind.upstream and not source.named_partitions():
+        yield "stream: needs {partition} in the source: each partition has records of its own"
     for key, why in _UNFIT.items():
         if sections.get(key) is not None:
             yield f"{key}: must be left out with stream: {why}"

@@ -43,6 +43,8 @@ from anon_pipeline.stages.history.memory import Memory, Past, remember
 from anon_pipeline.stages.history.sticky import spent_since
 from anon_pipeline.stages.lineage import Where
 from anon_pipeline.stages.private import Staged
+from anon_pipeline.windows.window_states import window_states
+from anon_pipeline.windows.window_table import refuse_former_stream
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -210,6 +212,9 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
     """
     locations.confine(policy, partition)
     refuse_private_place(policy, locations)
+    refuse_former_stream(
+        policy, window_states(policy, locations, opens=None if draws is None else draws.opens)
+    )
     key = signing_key(policy.publish.sign, folder=locations.sources)
     booked = booking(policy, locations, partition=partition)
     facts, release_id = with_release_id(checked_facts(policy, released.facts), ledger=booked.ledger)

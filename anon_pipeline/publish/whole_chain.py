@@ -31,7 +31,7 @@ from anon_pipeline.publish.draws.preconditions import refuse_what_cannot_be_publ
 from anon_pipeline.publish.early_refusals import before_noise, read_memory, refuse_early
 from anon_pipeline.publish.measurements import measured_of
 from anon_pipeline.publish.release_in_memory import Release
-from anon_pipeline.publish.writer import has_release
+from anon_pipeline.publish.stream_turns import deployment_of
 from anon_pipeline.report import Exact, internal_report
 from anon_pipeline.sources import read_source
 from anon_pipeline.sources.population import Population, read_population
@@ -251,7 +251,7 @@ def read_input(asked: Request, booked: Booking, *, opens: Opens | None = None) -
         read = partial(read_source, policy, folder=locations.sources, partition=partition)
         if asked.waiting is not None:
             table = window_table(
-                policy, partition, read, asked.waiting, means, partial(has_release, policy, locations)
+                policy, partition, read, asked.waiting, means, deployment_of(policy, locations, booked)
             )
         else:
             table = read()

@@ -76,9 +76,9 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
     return document
 
 
-def has_release(policy: Policy, locations: Locations, partition: str) -> bool:
-    """Tell whether the folder of a partition holds a manifest, readable or not."""
-    return (locations.release(policy, partition) / MANIFEST).is_file()
+def released_partitions(policy: Policy, locations: Locations) -> set[str]:
+    """Return the partitions whose folder holds a manifest, readable or not."""
+    return {path.parent.name for path in locations.release(policy).glob(f"*/{MANIFEST}")}
 
 
 def prepare(folder: Path, release: str) -> None:

@@ -59,9 +59,9 @@ def learned_by_attackers(policy: SyntheticPolicy, codes: Integers) -> Learned:
     return learned_from_halves(codes, halves, np.concatenate(copies), numeric, secrets)
 
 
-def halves_of(records: int) -> list[Integers]:
-    """Divide records at random, always in the same way: the places of each half."""
-    return np.array_split(RandomNumbers(_SEED).permutation(records), 2)
+def halves_of(people: int) -> list[Integers]:
+    """Divide people, or records, at random, always in the same way: the places of each half."""
+    return np.array_split(RandomNumbers(_SEED).permutation(people), 2)
 
 
 def learned_from_halves(
@@ -82,7 +82,7 @@ def learned_from_halves(
     """
     random = RandomNumbers(_SEED + 2)
     seen, unseen = (codes[half] for half in halves)
-    scaled = _scales_of(seen, numeric)
+    scaled = _scales_of(codes, numeric)
     targets = [half[random.permutation(len(half))[:MOST_TARGETS]] for half in (seen, unseen)]
     others = scaled(released)
     near = [nearest(scaled(half), others, numeric)[0] for half in targets]
@@ -94,10 +94,13 @@ def learned_from_halves(
     return Learned(_copied_beyond(codes, halves, released), _nearer_share(*near), gains)
 
 
-def _scales_of(seen: Integers, numeric: NDArray[np.bool_]) -> _Scales:
-    """Return what makes columns comparable: numbers by their rank among the records seen, in [0, 1]."""
+def _scales_of(codes: Integers, numeric: NDArray[np.bool_]) -> _Scales:
+    """Return what makes columns comparable: numbers by their rank among all records, in [0, 1].
+
+    Ranks among those seen alone would set these apart from all others, by half a rank.
+    """
     return _Scales(
-        [np.sort(column) if number else None for column, number in zip(seen.T, numeric, strict=True)]
+        [np.sort(column) if number else None for column, number in zip(codes.T, numeric, strict=True)]
     )
 
 

@@ -38,10 +38,13 @@ _VERSION = 1
 class Decided:
     """What a decision was about.
 
+    number: of the decision in its stream, from 0. before: the partition whose records had waited; None: none.
     input: digest of the records that came, and of what had waited.
     came: records of the partition's own; ``waited``: of earlier ones, which had waited.
     """
 
+    number: int
+    before: str | None
     input: str
     came: int
     waited: int
@@ -214,8 +217,8 @@ def _read_decision(metadata: Mapping[bytes, bytes]) -> Decided | None:
         return None
     if {*said} != {*Decided.__dataclass_fields__}:
         return None
-    texts = isinstance(said["input"], str)
-    counts = all(type(said[name]) is int and said[name] >= 0 for name in ("came", "waited"))
+    texts = isinstance(said["input"], str) and isinstance(said["before"], (str, type(None)))
+    counts = all(type(said[name]) is int and said[name] >= 0 for name in ("number", "came", "waited"))
     return Decided(**said) if texts and counts else None
 
 

@@ -9,7 +9,8 @@ Decision: docs/adr/0093-streams.md.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -26,8 +27,17 @@ from anon_pipeline.windows.partition_order import partition_before, same_stream
 from anon_pipeline.windows.waiting_records import records_that_wait
 from anon_pipeline.windows.window_states import AGE, PLACE, Decided, State, WindowStates
 
-Published = Callable[[str], bool]
-"""Tells whether a partition has a release."""
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """What a decision is asked of, before it is made.
+
+    released: returns the partitions of the release that are published.
+    refuses: raises if the partition could not be released, since its budget is spent.
+    """
+
+    released: Callable[[], Collection[str]]
+    refuses: Callable[[], None]
 
 
 class _Came(NamedTuple):
@@ -49,7 +59,7 @@ def window_table(
     read: Callable[[], Table],
     states: WindowStates,
     means: Means,
-    published: Published,
+    deployment: Deployment,
 ) -> Table:
     """Return the records that the release of a partition is made of, as the source has them.
 
@@ -59,28 +69,29 @@ def window_table(
         read: reads the source: the records that arrive in the partition.
         states: where records wait.
         means: hierarchies, key, who observes.
-        published: of the partitions of this release.
     Raises:
         InputError: partitions are not made in order; the source has changed since it was decided who waits;
             or the data does not fit the policy.
+        GateRefused: the budget of the partition is spent.
         AllWaitError: all records wait, or nobody has arrived.
     """
+    refuse_former_stream(policy, states)
     if policy.stream is None or partition is None:
-        if partition is not None:
-            _refuse_former_streams(policy, states)
         return read()
     with states.alone():
-        known = same_stream(policy, partition, states.partitions())
-        if partition not in known:
-            _refuse_disorder(policy, partition, known, published)
-        came = _records_of(policy, partition, read, states, known)
-        if partition in known:
+        decided = _decisions(policy, partition, states)
+        if partition in decided:
+            came = _records_of(read, states, decided[partition].before, decided)
             state = _earlier_decision(partition, came, states)
         else:
+            last = max(decided, key=lambda one: decided[one].number, default=None)
+            _refuse_disorder(policy, partition, last, deployment)
+            deployment.refuses()
+            came = _records_of(read, states, last, decided)
             waits = records_that_wait(policy, policy.stream, came.rows, came.ages, means)
             state = _state(came, waits)
             states.write(partition, state)
-            _forget([*known, partition], states, policy.stream.delay, published)
+            _forget({**decided, partition: state.decided}, states, policy.stream.delay, deployment)
     goes = np.ones(len(came.rows), np.bool_)
     goes[state.places] = False
     if not goes.any():
@@ -88,13 +99,13 @@ def window_table(
     return pack_large(came.rows[goes].reset_index(drop=True))
 
 
-def _refuse_former_streams(policy: Policy, states: WindowStates) -> None:
-    """Refuse to read a partition as a whole where some of its records may have gone with another one.
+def refuse_former_stream(policy: Policy, states: WindowStates) -> None:
+    """Refuse a policy without ``stream`` where some records may have gone with another partition.
 
     Raises:
         InputError: records of a release of this name wait.
     """
-    if states.partitions():
+    if policy.stream is None and states.partitions():
         raise InputError(
             f"stream: must stay in the policy of {policy.name}: records of its partitions have waited, and "
             "may be in other releases. To release without waiting, give the policy another name, and let its "
@@ -102,38 +113,50 @@ def _refuse_former_streams(policy: Policy, states: WindowStates) -> None:
         )
 
 
-def _refuse_disorder(policy: Policy, partition: str, known: list[str], published: Published) -> None:
+def _decisions(policy: Policy, partition: str, states: WindowStates) -> dict[str, Decided]:
+    """Return what was decided of the partitions of a stream."""
+    return {one: states.read(one).decided for one in same_stream(policy, partition, states.partitions())}
+
+
+def _refuse_disorder(policy: Policy, partition: str, last: str | None, deployment: Deployment) -> None:
     """Refuse a partition that is decided about for the first time, but whose turn it is not.
 
+    Args:
+        last: the partition that was decided about last; None: the stream begins.
     Raises:
-        InputError: the one before has not been made, later ones have been, or it has a release already.
+        InputError: the one before has not been made, or it or a later one has a release already.
     """
-    if known and partition_before(policy, partition) != known[-1]:
+    if last is not None and partition_before(policy, partition) != last:
         raise InputError(
-            f"stream: the partitions must be made one after the other. {known[-1]} was made last, and "
-            f"{partition} does not follow it. Make those between them first; where nobody arrived, the "
-            "source must have its columns and no record. Records of an earlier partition belong into a later "
-            "one."
+            f"stream: the partitions must be made one after the other. {last} was made last, and {partition} "
+            "does not follow it. Make those between them first; where nobody arrived, the source must have "
+            "its columns and no record. Records of an earlier partition belong into a later one."
         )
-    if published(partition):
+    released = same_stream(policy, partition, {*deployment.released(), partition})
+    if released[-1] != partition or partition in deployment.released():
         raise InputError(
-            f"stream: {partition} has a release of all its records, or what waited after it is no longer "
-            "kept. Let the stream begin with a later partition."
+            f"stream: {partition} or a later partition has a release already, and what waited after it is "
+            "not kept. Let the stream begin with a later partition."
         )
 
 
 def _records_of(
-    policy: Policy, partition: str, read: Callable[[], Table], states: WindowStates, known: list[str]
+    read: Callable[[], Table], states: WindowStates, before: str | None, decided: Mapping[str, Decided]
 ) -> _Came:
-    """Return the records that arrive in a partition, after those that have waited for it."""
-    before, arrived = partition_before(policy, partition), unpack_table(read())
-    if before is None or before not in known:
-        decided = Decided(_input_digest(arrived, None), len(arrived), 0)
-        return _Came(arrived, np.zeros(len(arrived), np.int64), decided)
+    """Return the records that arrive in a partition, after those that have waited for it.
+
+    Args:
+        before: the partition after which they waited; None: the stream begins.
+    """
+    arrived = unpack_table(read())
+    if before is None or before not in decided:
+        about = Decided(0, before, _input_digest(arrived, before), len(arrived), 0)
+        return _Came(arrived, np.zeros(len(arrived), np.int64), about)
     waiting = states.read(before)
-    decided = Decided(_input_digest(arrived, waiting.id), len(arrived), len(waiting.rows))
+    digest, number = _input_digest(arrived, waiting.id), waiting.decided.number + 1
+    about = Decided(number, before, digest, len(arrived), len(waiting.rows))
     ages = np.append(waiting.ages, np.zeros(len(arrived), np.int64))
-    return _Came(_join(waiting.data, arrived), ages, decided)
+    return _Came(_join(waiting.data, arrived), ages, about)
 
 
 def _input_digest(arrived: pd.DataFrame, waiting: str | None) -> str:
@@ -200,19 +223,17 @@ def _state(came: _Came, waits: NDArray[np.bool_]) -> State:
     return State(came.decided, rows)
 
 
-def _forget(known: list[str], states: WindowStates, delay: int, published: Published) -> None:
+def _forget(decided: Mapping[str, Decided], states: WindowStates, delay: int, deployment: Deployment) -> None:
     """Remove what waited so long ago that nothing of it waits any more.
 
     What waits after a partition is needed to make this one again, and the next. So it stays until both have a
     release, or no record that could be released.
-
-    Args:
-        known: partitions in order.
     """
+    known, released = sorted(decided, key=lambda one: decided[one].number), {*deployment.released()}
     for one, following in pairwise(known):
         if one in known[-(delay + 2) :]:
             return
-        if all(published(key) or _all_wait(states.read(key)) for key in (one, following)):
+        if all(key in released or _all_wait(states.read(key)) for key in (one, following)):
             states.remove(one)
 
 

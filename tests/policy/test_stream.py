@@ -36,14 +36,19 @@ def test_without_it_a_policy_has_the_digest_that_it_had(small_policy: Callable[.
         ({"stream": {"delay": 0}}, "stream.delay: must be at least 1"),
         ({"stream": {"delay": 1, "waiting": 1}}, "stream.waiting: must be below 1"),
         ({"stream": {}}, "stream.delay: must be given"),
+        ({"source": {"path": "all.csv"}}, "stream: needs {partition} in the source"),
         ({"stream": {"delay": 1, "wait": 1}}, "stream.wait: is not known here"),
     ],
 )
 def test_what_does_not_fit_is_refused(changes: dict[str, Any], said: str) -> None:
     source = {"path": "all.csv"} if "schedule" in changes else ATTRIBUTES["source"]
     with pytest.raises(PolicyError) as refused:
-        stream_policy(source=source, **changes)
+        stream_policy(**{"source": source, **changes})
     assert any(line.startswith(said) for line in refused.value.problems)
+
+
+def test_an_asset_may_be_partitioned_itself() -> None:
+    assert stream_policy(source={"asset": "arrivals"}).stream is not None
 
 
 def test_sections_that_did_not_parse_are_not_judged() -> None:

@@ -16,6 +16,7 @@ from dagster._core.execution.backfill import BulkActionStatus
 from dagster._core.test_utils import instance_for_test
 
 from anon_pipeline.policy import Policy
+from anon_pipeline.stages.private import STAGES
 from anon_pipeline.vault.artifacts import Vault, survey
 from anon_pipeline.vault.local import LocalStore
 from anon_pipeline.windows.window_states import WindowStates
@@ -169,6 +170,11 @@ def test_a_policy_that_is_no_stream_any_more_is_refused(
     write_policy(folder.path / "policy.yaml", small_policy(**{**STREAM, "stream": None}))
     done = folder.call("run", "policy.yaml", "--partition", WEEKS[0])
     assert done.code == 2 and "stream: must stay in the policy of small" in done.err
+    whole = {**STREAM, "stream": None, "schedule": None, "budget": None}
+    whole["source"] = {"path": f"arrivals/{WEEKS[0]}.csv"}
+    write_policy(folder.path / "policy.yaml", small_policy(**whole))
+    done = folder.call("run", "policy.yaml")
+    assert done.code == 2 and "stream: must stay in the policy of small" in done.err
 
 
 def test_weeks_with_the_same_people_are_refused_and_empty_ones_are_not(folder: Folder) -> None:
@@ -226,6 +232,18 @@ def test_the_sensor_asks_for_one_week_after_the_other(project: Callable[..., Any
     states = WindowStates("small", lambda: Vault(LocalStore(made.folder / "vault")), made.folder / "vault")
     assert states.partitions() == list(WEEKS[:2])
     assert np.isin(states.read(WEEKS[1]).ages, [1]).all()
+
+
+def test_stages_of_before_the_stream_are_not_published(project: Callable[..., Any]) -> None:
+    plain = {"schedule": WEEKLY, "source": {"path": "people-{partition}.csv"}}
+    made = project(**plain)
+    (made.folder / f"people-{WEEKS[0]}.csv").write_bytes((made.folder / "people.csv").read_bytes())
+    assert made.materialize(*STAGES, partition=WEEKS[0]).success
+    stream = project(**plain, stream={"delay": 1})
+    assert stream.run("small_release", partition=WEEKS[0]).success
+    files = {path: path.read_bytes() for path in stream.released()}
+    assert not made.materialize("published", partition=WEEKS[0]).success
+    assert {path: path.read_bytes() for path in made.released()} == files
 
 
 def test_in_dagster_each_window_depends_on_the_one_before(project: Callable[..., Any]) -> None:

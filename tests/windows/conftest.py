@@ -20,7 +20,7 @@ from anon_pipeline.vault.crypto import vault_key
 from anon_pipeline.vault.keys import Keys
 from anon_pipeline.vault.local import LocalStore
 from anon_pipeline.windows.window_states import WindowStates
-from anon_pipeline.windows.window_table import window_table
+from anon_pipeline.windows.window_table import Deployment, window_table
 
 ATTRIBUTES: dict[str, Any] = {
     "name": "visits",
@@ -79,7 +79,7 @@ class Stream:
                 lambda: arrived,
                 self.states,
                 self.means,
-                self.published.__contains__,
+                Deployment(lambda: self.published, lambda: None),
             )
         )
         self.gone[partition] = found

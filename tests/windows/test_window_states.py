@@ -22,7 +22,7 @@ from anon_pipeline.windows.window_states import (
 )
 from tests.windows.conftest import Stream, people
 
-DECIDED = Decided("0" * 64, 10, 3)
+DECIDED = Decided(4, "2026-01-01", "0" * 64, 10, 3)
 
 
 def state(rows: int = 5) -> State:

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.base.errors import AllWaitError, InfeasibleError, InputError
+from anon_pipeline.base.errors import AllWaitError, GateRefused, InfeasibleError, InputError
+from anon_pipeline.windows.window_table import Deployment, window_table
 from tests.windows.conftest import DAYS, Stream, people
 
 
@@ -88,7 +89,7 @@ def test_what_was_decided_stays_whatever_the_policy_says(
 def test_a_release_without_waiting_is_not_made_again_with_it(stream: Callable[..., Stream]) -> None:
     made, came = stream(), arrivals([30, 25])
     made.published.add(DAYS[0])
-    with pytest.raises(InputError, match=f"{DAYS[0]} has a release of all its records"):
+    with pytest.raises(InputError, match=f"{DAYS[0]} or a later partition has a release already"):
         made.take(DAYS[0], came[DAYS[0]])
     made.take(DAYS[1], came[DAYS[1]])
 
@@ -120,12 +121,56 @@ def test_a_partition_does_not_come_between_others(stream: Callable[..., Stream])
         with pytest.raises(InputError, match="cc was made last, and bb does not follow it"):
             made.take("bb", people(30, seed=3, first=200))
     made.policy = stream(schedule={"partitions": "weekly", "start": "2026-01-01"}).policy
-    made.states.remove("aa"), made.states.remove("cc")
+    for key in ("aa", "cc"):
+        made.states.remove(key)
+    made.published.clear()
     made.take("2026-01-05", came)
     made.take("2026-01-12", people(30, seed=2, first=100))
     made.policy = stream(schedule={"partitions": "daily", "start": "2026-01-01"}).policy
     with pytest.raises(InputError, match="2026-01-06 does not follow it"):
         made.take("2026-01-06", people(30, seed=3, first=200))
+
+
+@pytest.mark.parametrize("keys", [("aa", "cc"), ("bb", "aa", "cc"), ("cc", "bb", "aa")])
+def test_a_changed_list_of_partitions_changes_no_decision(
+    stream: Callable[..., Stream], keys: tuple[str, ...]
+) -> None:
+    made = stream(**listed("aa", "bb", "cc"))
+    came = {key: people(30, seed=at, first=100 * at) for at, key in enumerate(("aa", "bb", "cc"))}
+    first = {key: made.take(key, came[key]) for key in ("aa", "bb")}
+    made.policy = stream(**listed(*keys)).policy
+    for key, gone in first.items():
+        pd.testing.assert_frame_equal(made.take(key, came[key]), gone)
+    with pytest.raises(InputError, match="bb was made last, and cc does not follow it"):
+        made.take("cc", came["cc"])
+
+
+def test_a_stream_begins_after_all_that_is_released(stream: Callable[..., Stream]) -> None:
+    made = stream()
+    made.published.add(DAYS[4])
+    for day in DAYS[:5]:
+        with pytest.raises(InputError, match=f"{day} or a later partition has a release already"):
+            made.take(day, people(30, seed=1))
+    made.take(DAYS[5], people(30, seed=1))
+    made.take(DAYS[6], people(30, seed=2, first=50))
+
+
+def test_who_waits_is_not_decided_where_nothing_can_be_booked(stream: Callable[..., Stream]) -> None:
+    made = stream()
+
+    def spent() -> None:
+        raise GateRefused("the budget is spent")
+
+    with pytest.raises(GateRefused):
+        window_table(
+            made.policy,
+            DAYS[0],
+            lambda: people(30, seed=1),
+            made.states,
+            made.means,
+            Deployment(tuple, spent),
+        )
+    assert made.states.partitions() == []
 
 
 def test_groups_of_listed_partitions_are_streams_of_their_own(stream: Callable[..., Stream]) -> None:
@@ -176,7 +221,7 @@ def test_a_state_that_was_purged_alone_loses_no_record(stream: Callable[..., Str
         made.take(DAYS[1], came[DAYS[1]])
     for day in DAYS[1:3]:
         made.states.remove(day)
-    with pytest.raises(InputError, match="what waited after it is no longer kept"):
+    with pytest.raises(InputError, match="what waited after it is not kept"):
         made.take(DAYS[1], came[DAYS[1]])
     made.take(DAYS[3], came[DAYS[1]])  # a new stream
 
