@@ -75,3 +75,25 @@ def test_who_copies_records_gives_all_away_and_who_makes_up_gives_nothing() -> N
     learned = measure_learned(first, seen, made_up, ["pay"])
     assert abs(learned.copied) < 0.01 and abs(learned.membership - 0.5) < 0.03
     assert abs(learned.gains["pay"]) < 0.03
+
+
+@pytest.mark.parametrize("columns_of_numbers", [1, 2])
+def test_what_is_independent_of_the_records_does_not_tell_which_were_there(columns_of_numbers: int) -> None:
+    random = np.random.default_rng(5)
+
+    def drawn(many: int) -> pd.DataFrame:
+        numbers = {f"n{place}": random.random(many) for place in range(columns_of_numbers)}
+        return pd.DataFrame({**numbers, "b": random.integers(0, 2, many).astype(str)})
+
+    data, released = plain_columns(drawn(6_000), drawn(3_000), [*drawn(1).columns])
+    learned = measure_learned(data, np.arange(6_000) % 2 == 0, released, ["b"])
+    assert abs(learned.membership - 0.5) < 0.03 and abs(learned.gains["b"]) < 0.05
+
+
+def test_days_booleans_and_infinite_texts_are_no_numbers() -> None:
+    table = columns(
+        day=pd.to_datetime(["2026-01-01", None]), yes=[True, False], text=["inf", "3"], long=["1" * 400, "2"]
+    )
+    first, _ = plain_columns(table, table, list(table.columns))
+    assert first["day"].tolist() == ["2026-01-01", ""] and first["text"].tolist() == ["inf", "3"]
+    assert {str(one) for one in first.dtypes} <= {"object", "str", "string"}

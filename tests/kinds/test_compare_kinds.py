@@ -6,10 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.kinds.compare_kinds import Compared, compare_kinds
+from anon_pipeline.policy import policy_from
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.synthetic import SyntheticPolicy
 from tests.kinds.conftest import DECLARED, class_policy, people, policies
@@ -91,3 +94,57 @@ def test_what_is_cleaned_is_compared_with_what_it_was_cleaned_to(folder: Path) -
     cleaned = class_policy(clean={"strip": True, "case": "lower", "values": {"male": "m"}})
     found = compared(folder, {"one": cleaned, "two": cleaned})["one"].found
     assert found is not None and found.lost.columns < 0.05 and found.loss < 0.1
+
+
+@pytest.mark.parametrize("kind", ["names", "numbers", "days"])
+def test_a_release_that_says_nothing_teaches_nothing(folder: Path, kind: str) -> None:
+    """What stands for a hidden cell must not come from the half that is attacked."""
+    random, many = np.random.default_rng(2), 1_200
+    values = {
+        "names": [f"name {one}" for one in range(many)],
+        "numbers": random.random(many).round(9),
+        "days": pd.date_range("1990-01-01", periods=many).strftime("%Y-%m-%d"),
+    }[kind]
+    table = pd.DataFrame({"x": values, "flag": random.choice(["f", "m"], many)})
+    table.to_csv(folder / "people.csv", index=False)
+    hidden = policy_from(
+        {
+            "name": "hidden",
+            "source": {"path": "people.csv"},
+            "columns": {
+                "x": {"role": "generalize", "hierarchy": {"suppress": True}},
+                "flag": {"role": "generalize", "hierarchy": {"suppress": True}},
+            },
+            "anonymize": {"k": 5, "recoder": "fixed", "levels": {"x": 1, "flag": 1}},
+        }
+    )
+    found = compared(folder, {"one": hidden, "two": hidden}, secrets=["flag"])["one"].found
+    assert found is not None
+    assert abs(found.learned.copied) < 0.02 and abs(found.learned.membership - 0.5) < 0.05
+    assert found.risk < 0.1
+
+
+def test_people_are_halved_whole(folder: Path) -> None:
+    """Four equal records of each person must not be in both halves, where they would be no secret."""
+    random = np.random.default_rng(3)
+    once = pd.DataFrame({"id": range(500), "x": random.random(500).round(6), "z": random.integers(0, 9, 500)})
+    pd.concat([once.assign(y="a")] * 4).to_csv(folder / "people.csv", index=False)
+    (folder / "key").write_bytes(bytes(range(32)))
+    exact = policy_from(
+        {
+            "name": "exact",
+            "source": {"path": "people.csv"},
+            "columns": {
+                "id": {"role": "identifier", "action": "drop"},
+                "x": {"role": "insensitive"},
+                "z": {"role": "insensitive"},
+                "y": {"role": "generalize", "hierarchy": {"suppress": True}},
+            },
+            "person": "id",
+            "deidentify": {"key_file": "key"},
+            "anonymize": {"k": 2, "recoder": "fixed", "levels": {"y": 1}},
+        }
+    )
+    found = compared(folder, {"one": exact, "two": exact}, secrets=["z"])["one"]
+    assert found.found is not None, found.problem
+    assert found.found.learned.membership > 0.9 and found.found.risk > 0.8

@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 
 from anon_pipeline.base.errors import InfeasibleError
-from anon_pipeline.kinds.plain_releases import plain_release, released_columns, sensitive_columns
+from anon_pipeline.kinds.plain_releases import HIDDEN, plain_release, released_columns, sensitive_columns
 from anon_pipeline.policy.locations import Locations
+from anon_pipeline.sources import read_source
 from tests.kinds.conftest import WARDS, class_policy, people, policies
 
 
@@ -67,3 +68,15 @@ def test_a_declared_number_of_records_is_that_of_the_whole_table(locations: Loca
     policy = policies()["dp"].model_copy(update={"records": 400})
     half = plain_release(policy, pd.DataFrame(people().iloc[:200]), locations, judged=False)
     assert len(half.table) == 200
+
+
+def test_attackers_see_the_middle_of_what_a_cell_covers(locations: Locations, tmp_path: Path) -> None:
+    """Numbers that a file holds as texts, too: who has the release knows the intervals."""
+    people(400).to_csv(tmp_path / "people.csv", index=False)
+    policy = class_policy()
+    for frame in (people(400), read_source(policy, folder=tmp_path)):
+        made = plain_release(policy, frame, locations, judged=False)
+        middles = made.centers["age"].astype(float)
+        assert middles.between(20, 79).all() and middles.nunique() < made.table["age"].nunique()
+        assert (middles - made.table["age"].astype(float)).abs().max() <= 10
+        assert set(made.centers["sex"]) <= {"f", "m", HIDDEN}
