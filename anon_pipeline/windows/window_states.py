@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -23,7 +23,7 @@ from anon_pipeline.base.packed_tables import unpack_table
 from anon_pipeline.policy.locations import Locations, plain_partition
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.vault.artifacts import Vault, vault_of
-from anon_pipeline.vault.held_folder import hold_vault_folder
+from anon_pipeline.vault.held_folder import hold_vault_folder, writable
 from anon_pipeline.vault.names import WAITING
 from anon_pipeline.vault.retention import table_name
 
@@ -32,6 +32,7 @@ AGE, PLACE = "_age", "_place"
 
 _ABOUT = b"anon_pipeline.waiting"
 _VERSION = 1
+_WHAT = "records that wait could not be kept there"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +106,8 @@ class WindowStates:
         Raises:
             InputError: the vault is another project's, or cannot be written.
         """
-        held = hold_vault_folder(
-            self.opens().store, f"{self.release}/{WAITING}", here=self.here, project=self.project
-        )
-        with ExitStack() as stack:
-            with _writable():
-                stack.enter_context(held)
+        inside, store = f"{self.release}/{WAITING}", self.opens().store
+        with hold_vault_folder(store, inside, here=self.here, project=self.project, what=_WHAT):
             yield
 
     def partitions(self) -> list[str]:
@@ -151,7 +148,7 @@ class WindowStates:
         table = _as_arrow(state.rows)
         about = {_ABOUT: json.dumps({"version": _VERSION, **asdict(state.decided)}).encode()}
         table = table.replace_schema_metadata({**(table.schema.metadata or {}), **about})
-        with _writable(), self.opens().writing(self._name(partition)) as file:
+        with writable(_WHAT), self.opens().writing(self._name(partition)) as file:
             pq.write_table(table, file, compression="zstd")
 
     def remove(self, partition: str) -> None:
@@ -160,7 +157,7 @@ class WindowStates:
         Raises:
             InputError: it cannot be removed.
         """
-        with _writable():
+        with writable(_WHAT):
             self.opens().store.remove(self._name(partition))
 
     def _name(self, partition: str) -> str:
@@ -220,14 +217,3 @@ def _read_decision(metadata: Mapping[bytes, bytes]) -> Decided | None:
     texts = isinstance(said["input"], str) and isinstance(said["before"], (str, type(None)))
     counts = all(type(said[name]) is int and said[name] >= 0 for name in ("number", "came", "waited"))
     return Decided(**said) if texts and counts else None
-
-
-@contextmanager
-def _writable() -> Iterator[None]:
-    """Say in words of our own that the vault cannot be written."""
-    try:
-        yield
-        return
-    except OSError as error:
-        reason = error_words(error)
-    raise InputError(f"the vault must be writable, records that wait could not be kept there: {reason}")

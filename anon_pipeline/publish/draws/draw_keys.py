@@ -14,7 +14,7 @@ import hmac
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -26,12 +26,13 @@ from anon_pipeline.policy.locations import Locations, plain_partition
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.stages.facts.fact_rules import is_digest, is_release_id
 from anon_pipeline.vault.artifacts import Vault, vault_of
-from anon_pipeline.vault.held_folder import hold_vault_folder
+from anon_pipeline.vault.held_folder import hold_vault_folder, writable
 from anon_pipeline.vault.local import LocalStore
 from anon_pipeline.vault.names import DRAW, is_unfinished
 from anon_pipeline.vault.store import Store
 
 _VERSION = 1
+_WHAT = "the key of a draw could not be kept there or removed"
 _FOLDER, _SUFFIX = "draws", DRAW
 _HEX_KEY = re.compile(r"[0-9a-f]{64}")
 
@@ -87,12 +88,8 @@ class Draws:
         Raises:
             InputError: the vault is another project's, or cannot be written.
         """
-        held = hold_vault_folder(
-            self.opens().store, f"{self.release}/{_FOLDER}", here=self.here, project=self.project
-        )
-        with ExitStack() as stack:
-            with _writable():
-                stack.enter_context(held)
+        inside, store = f"{self.release}/{_FOLDER}", self.opens().store
+        with hold_vault_folder(store, inside, here=self.here, project=self.project, what=_WHAT):
             yield
 
     def ids(self) -> dict[str, str]:
@@ -131,7 +128,7 @@ class Draws:
             "binding": draw.binding,
             "key": draw.key.secret.hex(),
         }
-        with _writable(), self.opens().writing(self._name(draw.id)) as file:
+        with writable(_WHAT), self.opens().writing(self._name(draw.id)) as file:
             file.write(json.dumps(document).encode())
 
     def destroy(self, names: Iterable[str] | None = None) -> None:
@@ -143,7 +140,7 @@ class Draws:
             InputError: one cannot be removed.
         """
         store = self.opens().store
-        with _writable():
+        with writable(_WHAT):
             for name in self._ours(unfinished=True) if names is None else names:
                 store.remove(name)
 
@@ -218,7 +215,7 @@ def destroy_draw_key(store: Store, release_id: str, *, release: str | None = Non
     Raises:
         InputError: it cannot be removed.
     """
-    with _writable():
+    with writable(_WHAT):
         names = [
             name
             for name, found in draw_ids_in(store).items()
@@ -261,16 +258,3 @@ def _draw(document: Any, release: str, partition: str | None) -> Draw | None:
     if said != (_VERSION, release, partition) or not known or not _HEX_KEY.fullmatch(key):
         return None
     return Draw(release_id, binding, NoiseKey(bytes.fromhex(key), seeded=False))
-
-
-@contextmanager
-def _writable() -> Iterator[None]:
-    """Say in words of our own that the vault cannot be written."""
-    try:
-        yield
-        return
-    except OSError as error:
-        reason = error_words(error)
-    raise InputError(
-        f"the vault must be writable, the key of a draw could not be kept there or removed: {reason}"
-    )
