@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from anon_pipeline.policy.fields import Real, Strict, Whole
-from anon_pipeline.policy.marks import SHOWN
+from anon_pipeline.policy.marks import LATER, SHOWN
 
 
 class Stream(Strict):
@@ -19,7 +19,7 @@ class Stream(Strict):
         le=100,
         description="How many partitions a record may wait for, after the one that it arrives in.",
     )
-    waiting: Annotated[Real, SHOWN] = Field(
+    waiting: Annotated[Real, SHOWN, LATER] = Field(
         0.5,
         gt=0,
         lt=1,

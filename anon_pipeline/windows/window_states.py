@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -59,7 +59,7 @@ class State:
     """
 
     decided: Decided
-    rows: pd.DataFrame
+    rows: pd.DataFrame = field(repr=False)
 
     @property
     def ages(self) -> NDArray[np.int64]:

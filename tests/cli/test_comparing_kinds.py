@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import jsonschema
@@ -11,6 +12,7 @@ import yaml
 
 from anon_pipeline.catalog.release_kinds import RELEASE_KINDS
 from anon_pipeline.cli.documents import schema_of
+from anon_pipeline.cli.examples import EXAMPLES
 from anon_pipeline.policy import TYPE
 from tests.cli.projects import Folder
 from tests.kinds.conftest import people, policies
@@ -68,3 +70,10 @@ def test_files_of_one_name_are_told_apart(folder: Folder) -> None:
         "classes.yaml",
         "other/classes.yaml",
     ]
+
+
+def test_its_example_runs(folder: Folder) -> None:
+    for name, like in (("policy", "classes"), ("synthetic", "copula"), ("epsilon-dp", "dp")):
+        (folder.path / f"{name}.yaml").write_text((folder.path / f"{like}.yaml").read_text())
+    done = folder.call(*shlex.split(EXAMPLES["compare-kinds"])[1:])
+    assert done.code == 0 and (folder.path / "map.svg").is_file(), done.err

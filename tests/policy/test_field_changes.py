@@ -23,7 +23,7 @@ UNPROTECTING = {
     "Publish.records_per_file",
     *("Publish.wait", "Responsible.contact", "Responsible.legal_basis", "Responsible.owner"),
     *("Responsible.purpose", "Sensitive.missing", "Source.limits"),
-    *("Policy.reviewed", "Reviewed.digest", "Reviewed.when", "Reviewed.who"),
+    *("Policy.stream", "Policy.reviewed", "Reviewed.digest", "Reviewed.when", "Reviewed.who"),
 }
 """Fields that decide nothing of what is promised to people, by hand."""
 

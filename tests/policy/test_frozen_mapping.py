@@ -16,6 +16,7 @@ from anon_pipeline.policy import Policy, policy_from
 from anon_pipeline.policy.frozen_mapping import FrozenMapping, freeze, thaw
 from anon_pipeline.policy.hierarchies import Tree
 from tests.policy.everything import EVERYTHING, TREE
+from tests.windows.conftest import stream_policy
 
 SCALARS = (str, int, float, bool, type(None), datetime.date)
 
@@ -46,6 +47,8 @@ def test_nothing_in_a_policy_can_be_changed() -> None:
     assert [where for where, value in places.items() if not _unchangeable(value)] == []
     sections = {name for name in Policy.model_fields if getattr(policy, name) is None}
     sections -= {"person", "rows_per_person"}  # a text and a number, which stand for what record_key is
+    sections -= {"stream"}  # does not go with record_key
+    assert _unchangeable(stream_policy().stream)
     assert sections == set(), "every section must be there to be looked at"
     assert len(places) > 120
     assert places["policy.columns.town.hierarchy.tree.England.South[0]"] == "Bath"
