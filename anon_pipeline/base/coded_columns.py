@@ -95,6 +95,7 @@ class _Coded(PackedColumn):
         return self._cells_of(load_array(self.kept, start, stop))
 
     def numbered_cells(self) -> tuple[Codes, pd.Series] | None:
+        """Number the different cells in the order in which they come."""
         codes = self.codes
         if not len(codes) or (many := int(codes.max()) + 1) > len(codes):
             return None

@@ -59,6 +59,7 @@ class _Filed(PackedColumn):
         return self.kind
 
     def unpack(self, name: str) -> pd.Series:
+        """Read the whole column back."""
         held = self.kept.load()
         if isinstance(self.kind, np.dtype):
             return pd.Series(held.view(self.kind), name=name, copy=False)

@@ -17,6 +17,7 @@ from anon_pipeline.cli.options import (
     project_options,
 )
 from anon_pipeline.cli.shared import PRIVATE, Progress, echo_json, print_table, write_file
+from anon_pipeline.cli.targets import refuse_targets
 
 if TYPE_CHECKING:
     from anon_pipeline.kinds.compare_kinds import Compared
@@ -72,6 +73,8 @@ def compare_kinds(  # noqa: PLR0913 - the options of a command
         name: locations_of(file, project, outside=allow_outside)
         for name, file in zip(names, policy_files, strict=True)
     }
+    for name, file in zip(names, policy_files, strict=True):
+        refuse_targets(policies[name], file, locations[name], csv_file, map_file, partition=partition)
     with Progress() as progress:
         found = list(compare(policies, locations, secrets=secrets, partition=partition, observe=progress))
     if not as_json:

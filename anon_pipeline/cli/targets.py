@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from anon_pipeline.policy import Policy
+    from pydantic import BaseModel
+
     from anon_pipeline.policy.locations import Locations
 
 
 def refuse_targets(
-    policy: Policy, policy_file: Path, locations: Locations, *targets: Path | None, partition: str | None
+    policy: BaseModel, policy_file: Path, locations: Locations, *targets: Path | None, partition: str | None
 ) -> None:
     """Refuse, before any work, files that would replace the policy, what it reads, or each other.
 

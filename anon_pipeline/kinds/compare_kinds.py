@@ -111,6 +111,7 @@ def compare_kinds(
         observe(Step(name))
         kind = getattr(getattr(policy, "kind", None), "name", "classes")
         try:
+            locations[name].confine(policy, partition)
             found = _measure(policy, frame, seen, locations[name], (names, wanted))
         except (InputError, PolicyError, InfeasibleError, GateRefused) as error:
             yield Compared(name, kind, None, str(error))

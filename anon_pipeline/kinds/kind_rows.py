@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from typing import Final
 
 from anon_pipeline.kinds.compare_kinds import Alike, Compared
 from anon_pipeline.tuning.map_frame import MapWords
-from anon_pipeline.tuning.output import number
+from anon_pipeline.tuning.output import number, rows_as_csv
 from anon_pipeline.tuning.risk_map import MapPoint, risk_map
 
 COLUMNS: Final = (
@@ -58,11 +56,7 @@ def _numbers(found: Alike) -> dict[str, str]:
 
 def kinds_csv(found: Sequence[Compared]) -> str:
     """Return the policies as CSV, with a title and a line for each."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(kind_rows(found))
-    return text.getvalue()
+    return rows_as_csv(COLUMNS, kind_rows(found))
 
 
 def kinds_map(found: Sequence[Compared]) -> str:

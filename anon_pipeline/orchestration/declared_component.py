@@ -44,6 +44,7 @@ def attributes_of(kind: ReleaseKind) -> type[BaseModel]:
     class Attributes(RootModel[Any]):
         @classmethod
         def model_json_schema(cls, *arguments: Any, **named: Any) -> dict[str, Any]:
+            """Return the JSON Schema of the policies of the kind."""
             return policy_model(kind).model_json_schema(*arguments, **named)
 
     return Attributes
@@ -54,6 +55,7 @@ def scaffolder_of(kind: ReleaseKind) -> type[dg.Scaffolder[BaseModel]]:
 
     class Scaffolder(dg.Scaffolder[BaseModel]):
         def scaffold(self, request: ScaffoldRequest[BaseModel]) -> None:
+            """Write the file into the target folder, and the vault into the project's ``.gitignore``."""
             if request.scaffold_format != "yaml":
                 raise ValueError(f"a policy is written as yaml, got {request.scaffold_format}")
             folder, project = request.target_path, project_root(request.target_path / "defs.yaml")

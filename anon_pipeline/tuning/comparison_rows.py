@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
 from anon_pipeline.tuning.outcomes import Measured
-from anon_pipeline.tuning.output import number
+from anon_pipeline.tuning.output import number, rows_as_csv
 
 COLUMNS: Final = (
     *("variant", "k", "epsilon", "gate", "released", "classes", "smallest_class", "linking", "loss", "score"),
@@ -85,11 +83,7 @@ def _row(one: Measured) -> dict[str, str]:
 
 def as_csv(found: Sequence[Measured]) -> str:
     """Return the variants as CSV, with a title and a line for each."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows(found))
-    return text.getvalue()
+    return rows_as_csv(COLUMNS, rows(found))
 
 
 def as_json(found: Sequence[Measured]) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from anon_pipeline.limits.table import limit_of
@@ -168,13 +169,21 @@ def _warnings(point: Point) -> list[str]:
 
 def as_csv(tuning: Tuning) -> str:
     """Return the points as CSV with a header; – for what is not defined is an empty field there."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    for row in rows(tuning):
-        writer.writerow(
+    return rows_as_csv(
+        COLUMNS,
+        (
             {name: "" if value == "–" else value.removeprefix("≤ ") for name, value in row.items()}
-        )
+            for row in rows(tuning)
+        ),
+    )
+
+
+def rows_as_csv(columns: Sequence[str], lines: Iterable[Mapping[str, str]]) -> str:
+    """Return rows of text as CSV, with a header."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(lines)
     return text.getvalue()
 
 

@@ -56,7 +56,7 @@ def _accept(policy: Policy, table: Table, means: Means) -> Staged:
 def _left_out(policy: Policy, accepted: Staged, means: Means) -> NDArray[np.bool_]:
     """Return which of complete records the recoder leaves out, (n,).
 
-    All, if there is no recoding, or if all others would be in one class, which tells nothing apart.
+    All, if there is no recoding, or if the others would be one class, in which all are released alike.
     """
     staged = deidentified(policy, accepted, key=means.key, hierarchies=means.hierarchies)
     try:
@@ -73,7 +73,7 @@ def _left_out(policy: Policy, accepted: Staged, means: Means) -> NDArray[np.bool
 
 
 def _says_nothing(policy: Policy, accepted: Staged, labels: NDArray[np.int64]) -> bool:
-    """Tell whether there is one class alone, of records that differ: its values would be those of all."""
+    """Tell whether all records would be released alike, in one class, though they differ."""
     inside = labels >= 0
     if len(np.unique(labels[inside])) != 1:
         return False

@@ -130,7 +130,7 @@ def _refuse_disorder(policy: Policy, partition: str, last: str | None, deploymen
         raise InputError(
             f"stream: the partitions must be made one after the other. {last} was made last, and {partition} "
             "does not follow it. Make those between them first; where nobody arrived, the source must have "
-            "its columns and no record. Records of an earlier partition belong into a later one."
+            "its columns and no record. Put records that arrive late into a later partition."
         )
     released = same_stream(policy, partition, {*deployment.released(), partition})
     if released[-1] != partition or partition in deployment.released():

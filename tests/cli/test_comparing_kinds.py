@@ -77,3 +77,21 @@ def test_its_example_runs(folder: Folder) -> None:
         (folder.path / f"{name}.yaml").write_text((folder.path / f"{like}.yaml").read_text())
     done = folder.call(*shlex.split(EXAMPLES["compare-kinds"])[1:])
     assert done.code == 0 and (folder.path / "map.svg").is_file(), done.err
+
+
+@pytest.mark.parametrize("taken", ["people.csv", "classes.yaml", "dp.yaml"])
+def test_nothing_that_is_read_is_overwritten(folder: Folder, taken: str) -> None:
+    before = (folder.path / taken).read_bytes()
+    done = folder.call("compare-kinds", "classes.yaml", "dp.yaml", "--csv", taken)
+    assert done.code == 2 and f"{taken} must be a file of its own" in done.err
+    assert (folder.path / taken).read_bytes() == before
+
+
+def test_each_policy_keeps_its_paths_in_the_project(folder: Folder) -> None:
+    (folder.path.parent / "outside.csv").write_text("f,*\nm,*\n")
+    text = (folder.path / "classes.yaml").read_text()
+    written = yaml.safe_load(text)
+    written["attributes"]["columns"]["sex"]["hierarchy"] = {"table": "../outside.csv"}
+    (folder.path / "other.yaml").write_text(yaml.safe_dump(written))
+    done = folder.call("compare-kinds", "classes.yaml", "other.yaml")
+    assert "other: no release. " in done.out and "hierarchy.table" in done.out
