@@ -6,7 +6,7 @@ uses them keeps counts and narrow numbers of each, and adds floats up in the ord
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,20 @@ def class_blocks(starts: NDArray[np.integer], *, most: int | None = None) -> Ite
         last = min(max(end, first + 1), classes)
         yield slice(first, last)
         first = last
+
+
+def count_codes(parts: Iterable[NDArray[np.integer]], many: int = 0) -> NDArray[np.int64]:
+    """Count how often each code occurs, (m,), m at least ``many``, of codes ≥ 0 that come some at a time.
+
+    >>> count_codes([np.array([0, 2]), np.array([0])], 4).tolist()
+    [2, 0, 1, 0]
+    """
+    found = np.zeros(many, np.int64)
+    for part in parts:
+        counts = np.bincount(part, minlength=len(found))
+        counts[: len(found)] += found
+        found = counts
+    return found
 
 
 def narrow_integers(numbers: NDArray[np.integer]) -> NDArray[np.signedinteger]:

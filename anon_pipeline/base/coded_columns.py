@@ -114,7 +114,7 @@ class _Coded(PackedColumn):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Texts(_Coded):
+class CodedTexts(_Coded):
     """Texts that repeat.
 
     kept: codes, (n,), place in ``values`` of each text.
@@ -127,9 +127,10 @@ class _Texts(_Coded):
 
     @property
     def distinct(self) -> Codes | None:
+        """The codes."""
         return self.codes
 
-    def _equals(self, other: _Texts) -> bool:
+    def _equals(self, other: CodedTexts) -> bool:
         places = pc.index_in(other.values, value_set=self.values).fill_null(-1).to_numpy()
         return np.array_equal(places.take(other.codes), self.codes)
 
@@ -138,11 +139,12 @@ class _Texts(_Coded):
         return pd.Series(cells, copy=False)
 
     def take(self, rows: NDArray[np.int64]) -> PackedColumn:
-        return _Texts(keep_array(self.codes.take(rows)), self.values, self.kind)
+        """Return the column of some records by their codes."""
+        return CodedTexts(keep_array(self.codes.take(rows)), self.values, self.kind)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Numbers(_Coded):
+class CodedNumbers(_Coded):
     """Numbers or times that repeat.
 
     kept: codes, (n,), place in ``bits`` of each one.
@@ -153,18 +155,19 @@ class _Numbers(_Coded):
     bits: NDArray[np.int64] = field(repr=False)
     kind: np.dtype[Any]
 
-    def _equals(self, other: _Numbers) -> bool:
+    def _equals(self, other: CodedNumbers) -> bool:
         return np.array_equal(other.bits.take(other.codes), self.bits.take(self.codes))
 
     def _cells_of(self, codes: Codes) -> pd.Series:
         return pd.Series(self.bits.take(codes).view(self.kind), copy=False)
 
     def take(self, rows: NDArray[np.int64]) -> PackedColumn:
-        return _Numbers(keep_array(self.codes.take(rows)), self.bits, self.kind)
+        """Return the column of some records by their codes."""
+        return CodedNumbers(keep_array(self.codes.take(rows)), self.bits, self.kind)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Counts(_Coded):
+class CodedCounts(_Coded):
     """Integers that are close to each other.
 
     kept: codes, (n,), how far each is above the least one.
@@ -176,9 +179,10 @@ class _Counts(_Coded):
 
     @property
     def distinct(self) -> Codes | None:
+        """The codes."""
         return self.codes
 
-    def _equals(self, other: _Counts) -> bool:
+    def _equals(self, other: CodedCounts) -> bool:
         return np.array_equal(other.codes + np.int64(other.least), self.codes + np.int64(self.least))
 
     def _cells_of(self, codes: Codes) -> pd.Series:
@@ -187,18 +191,19 @@ class _Counts(_Coded):
         return pd.Series(numbers, copy=False)
 
     def take(self, rows: NDArray[np.int64]) -> PackedColumn:
-        return _Counts(keep_array(self.codes.take(rows)), self.least, self.kind)
+        """Return the column of some records by their codes."""
+        return CodedCounts(keep_array(self.codes.take(rows)), self.least, self.kind)
 
 
 def pack_texts(series: pd.Series, dtype: pd.StringDtype) -> PackedColumn | None:
     """Pack texts of Arrow, (n,), of a type; None: they repeat too little."""
     texts = _whole(pa.array(series.array, type=pa.large_string()))
-    if not _repeats(texts):
+    if not repeats(texts):
         return None
     found = texts.dictionary_encode()
     values = pa.concat_arrays([found.dictionary, pa.nulls(1, pa.large_string())])
-    codes = _narrow(found.indices.fill_null(len(values) - 1).to_numpy(), len(values))
-    return _Texts(keep_array(codes), values, dtype)
+    codes = narrow_codes(found.indices.fill_null(len(values) - 1).to_numpy(), len(values))
+    return CodedTexts(keep_array(codes), values, dtype)
 
 
 def pack_numbers(numbers: NDArray[Any], dtype: np.dtype[Any]) -> PackedColumn | None:
@@ -207,16 +212,41 @@ def pack_numbers(numbers: NDArray[Any], dtype: np.dtype[Any]) -> PackedColumn | 
     if dtype.kind == "i" and len(bits):
         least, most = int(bits.min()), int(bits.max())
         if most - least < 2**32:
-            return _Counts(keep_array(_narrow(bits - least, most - least + 1)), least, dtype)
+            return CodedCounts(keep_array(narrow_codes(bits - least, most - least + 1)), least, dtype)
     cells = pa.array(np.ascontiguousarray(bits))
-    if not _repeats(cells):
+    if not repeats(cells):
         return None
     found = cells.dictionary_encode()
-    codes = _narrow(found.indices.to_numpy(), len(found.dictionary))
-    return _Numbers(keep_array(codes), found.dictionary.to_numpy(), dtype)
+    codes = narrow_codes(found.indices.to_numpy(), len(found.dictionary))
+    return CodedNumbers(keep_array(codes), found.dictionary.to_numpy(), dtype)
 
 
-def _repeats(values: pa.Array) -> bool:
+def number_cells(numbers: Codes, cells: pd.Series) -> PackedColumn | None:
+    """Return the column whose records have some cells; None: no column of their type is packed.
+
+    Args:
+        numbers: (n,) 0 … m−1, the place of each record's cell.
+        cells: (m ≥ 1,) of any values, also equal ones.
+    """
+    dtype = cells.dtype
+    if isinstance(dtype, pd.StringDtype) and dtype.storage == "pyarrow":
+        found = _whole(pa.array(cells.array, type=pa.large_string())).dictionary_encode()
+        values = pa.concat_arrays([found.dictionary, pa.nulls(1, pa.large_string())])
+        places = narrow_codes(found.indices.fill_null(len(values) - 1).to_numpy(), len(values))
+        return CodedTexts(keep_array(places.take(numbers)), values, dtype)
+    if not (isinstance(dtype, np.dtype) and dtype.isnative and dtype.itemsize == 8 and dtype.kind in "ifM"):
+        return None
+    bits = np.ascontiguousarray(cells.to_numpy()).view(np.int64)
+    least, most = int(bits.min()), int(bits.max())
+    if dtype.kind == "i" and most - least < 2**32:
+        return CodedCounts(
+            keep_array(narrow_codes(bits - least, most - least + 1).take(numbers)), least, dtype
+        )
+    order, different = pd.factorize(bits)
+    return CodedNumbers(keep_array(narrow_codes(order, len(different)).take(numbers)), different, dtype)
+
+
+def repeats(values: pa.Array) -> bool:
     """Tell by some of its values whether a column has each value several times."""
     if not len(values):
         return False
@@ -225,7 +255,7 @@ def _repeats(values: pa.Array) -> bool:
     return different <= max(_REPEATING * len(places), 1)
 
 
-def _narrow(codes: NDArray[np.integer[Any]], many: int) -> Codes:
+def narrow_codes(codes: NDArray[np.integer[Any]], many: int) -> Codes:
     """Return codes 0 … many−1 in as few bytes as they need."""
     return codes.astype(next(kind for kind in _NARROW if many <= np.iinfo(kind).max + 1))
 

@@ -6,7 +6,8 @@ Decision: docs/adr/0082-large-tables-are-packed.md.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any, overload
 
@@ -14,6 +15,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from anon_pipeline.base.coded_columns import number_cells
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.packed_columns import PackedColumn, pack_column
 from anon_pipeline.base.threads import side_by_side
 
@@ -74,13 +77,16 @@ class PackedTable:
         return self.with_columns(columns.items())
 
     def with_columns(self, columns: Iterable[tuple[str, Any]]) -> PackedTable:
-        """Do as `assign` does with columns of which each is packed before the next is made.
+        """Do as `assign` does, but each column is packed before the next is made, or packed already.
 
         Raises:
             ValueError: a column has another number of records than the table.
         """
         made = dict(self._columns)
         for name, column in columns:
+            if isinstance(column, PackedColumn):
+                made[name] = column
+                continue
             series = pd.Series(column)
             if len(series) != self._records:
                 raise ValueError("a column must have as many records as its table")
@@ -229,6 +235,40 @@ def numbered_cells(table: Table, name: str) -> tuple[NDArray[Any], pd.Series] | 
         The number of each record's cell, (n,) 0 … m−1, and the cells; None: not known without unpacking.
     """
     return table.packed_column(name).numbered_cells() if isinstance(table, PackedTable) else None
+
+
+def change_cells(
+    table: Table, name: str, change: Callable[[pd.Series], pd.Series]
+) -> pd.Series | PackedColumn:
+    """Change a column in a way that depends on each cell alone; of a packed one each cell is changed once.
+
+    Args:
+        change: from (r,) cells to as many. What it makes of them must not depend on how often they occur.
+    Raises:
+        InputError: see ``change``; it counts records.
+    """
+    found = numbered_cells(table, name)
+    if found is not None and len(found[1]):
+        numbers, cells = found
+        with suppress(InputError):  # it would count cells
+            own = cells.rename(name)
+            changed = change(own)
+            if changed is own and isinstance(table, PackedTable):
+                return table.packed_column(name)
+            made = number_cells(numbers, changed)
+            if made is not None:
+                return made
+    return change(table[name])
+
+
+def missing_cells(table: Table, name: str) -> NDArray[np.bool_]:
+    """Tell which records have no value in a column, (n,)."""
+    found = numbered_cells(table, name)
+    if found is None:
+        missing: NDArray[np.bool_] = table[name].isna().to_numpy()
+        return missing
+    of_cell: NDArray[np.bool_] = found[1].isna().to_numpy()
+    return of_cell.take(found[0])
 
 
 def has_cells_of(table: Table, other: Table, name: str, rows: NDArray[np.int64]) -> bool:

@@ -45,4 +45,4 @@ def closeness_within(limit: SensitiveLimit, parts: NDArray[np.int64]) -> float |
     far = t_closeness_of(histograms, whole=limit.whole, distance=limit.distance, lookups=limit.lookups)
     units = 100 if limit.t >= _FINE else 1_000
     left = math.floor((limit.t - float(far.max())) * units + _ROUNDING) / units
-    return left if left > 0 else None
+    return min(left, limit.t) if left > 0 else None

@@ -48,20 +48,6 @@ class Deciding:
         """Records (n)."""
         return len(self.gone)
 
-    def complete(self) -> Deciding:
-        """Return the records that are not gone."""
-        if not self.gone.any():
-            return self
-        rows = ~self.gone
-        return Deciding(
-            self.hierarchies,
-            tuple(own[rows] for own in self.codes),
-            self.limits,
-            tuple(own[rows] for own in self.limited),
-            None if self.target is None else self.target[rows],
-            self.gone[rows],
-        )
-
 
 def read_deciding(policy: Policy, path: Path, *, hierarchies: Path) -> Deciding:
     """Read the columns that decide, cleaned, accepted and as coarse as a release of the whole table has them.

@@ -1,23 +1,22 @@
-"""Records grouped by their codes on some levels: sorted numbers, of which any run of classes is a table."""
+"""Records grouped by their codes on some levels, a slice of them at a time, as tables of whole classes."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.blocks import narrow_integers
-from anon_pipeline.base.classes import group_columns, pack_columns
+from anon_pipeline.base.blocks import narrow_integers, slices_of
+from anon_pipeline.division.record_keys import Keys, Levels
+from anon_pipeline.division.tally import AT_ONCE, Tally, starts_of
 from anon_pipeline.recode.tuples import DistinctTuples
 from anon_pipeline.recode.value_counts import count_columns
 from anon_pipeline.risk.histograms import ClassHistograms
 
-_LARGEST_KEY: Final = 2**62
-_DENSE: Final = 2  # numbers with at most one value for so many records are counted in place, not sorted
+_SAMPLE: Final = 2**16  # records whose numbers say where to part classes that do not fit together
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,61 +68,90 @@ class GroupedRecords:
 
 
 def group_records(
-    columns: Sequence[NDArray[np.integer]], others: Sequence[NDArray[np.integer]]
-) -> GroupedRecords:
+    levels: Levels, others: Sequence[NDArray[np.integer]], *, most: int | None = None
+) -> GroupedRecords | None:
     """Group records by their codes, and count the values of other columns in each group.
 
     Args:
-        columns: q ≥ 1 times (n,) integers ≥ 0, n ≥ 1.
-        others: (n,) integers ≥ 0 each.
+        levels: n ≥ 1 records, of which at least one counts.
+        others: (n,) integers ≥ 0 each, for the records that count.
+        most: classes, and values of them, that are wanted together.
+    Returns:
+        None: there are more than ``most``.
     """
-    widths = [int(own.max()) + 1 for own in columns]
-    other = max((int(own.max()) + 1 for own in others), default=1)
-    if math.prod(widths) * other > _LARGEST_KEY:
-        first, labels, _ = group_columns(columns, len(columns[0]))
-        key, distinct = labels, np.stack([own[first] for own in columns], axis=1)
-    else:
-        key, distinct = pack_columns(columns)[0], None
-    if not others:
-        keys, sizes = _count(key.copy() if distinct is not None else key, math.prod(widths))
-        return GroupedRecords(_rows(keys, widths, distinct), sizes, ())
-    values, keys, sizes = list[_Values](), np.zeros(0, np.int64), np.zeros(0, np.int64)
-    for own in others:
-        width = int(own.max()) + 1
-        pairs, counts = _count(key * width + own, (int(key.max()) + 1) * width)
-        classes = pairs // width
-        begins = np.flatnonzero(np.concatenate(([True], classes[1:] != classes[:-1])))
-        keys, sizes = classes[begins], np.add.reduceat(counts, begins)
+    return _group(Keys(levels, _largest(others)), levels, others, most=most)
+
+
+def group_in_parts(
+    levels: Levels, others: Sequence[NDArray[np.integer]], *, most: int
+) -> Iterator[GroupedRecords]:
+    """Group records as `group_records` does, in parts of whole classes, in the order of their codes.
+
+    Yields:
+        Classes that have at most ``most`` values together, or a single class.
+    """
+    keys = Keys(levels, _largest(others))
+    records = len(levels.columns[0])
+    places = np.unique(np.linspace(0, records - 1, min(records, _SAMPLE)).astype(np.int64))
+    sample = np.unique(keys.some(places))
+    whole = (0, keys.space)
+    left = [whole]
+    while left:
+        begin, end = left.pop()
+        bounds = None if (begin, end) == whole else (begin, end)
+        found = _group(keys, levels, others, most=most if end - begin > 1 else None, within=bounds)
+        if found is None:
+            known = sample[(sample > begin) & (sample < end)]
+            middle = int(known[len(known) // 2]) if len(known) else (begin + end) // 2
+            left += [(middle, end), (begin, middle)]
+        elif len(found.sizes):
+            yield found
+
+
+def _largest(others: Sequence[NDArray[np.integer]]) -> int:
+    return max((int(own.max()) + 1 for own in others), default=1)
+
+
+def _group(
+    keys: Keys,
+    levels: Levels,
+    others: Sequence[NDArray[np.integer]],
+    *,
+    most: int | None,
+    within: tuple[int, int] | None = None,
+) -> GroupedRecords | None:
+    """Group the records whose numbers are from … up to, but not including, two bounds."""
+    records, widths = len(levels.columns[0]), [int(own.max()) + 1 for own in others] or [1]
+    tallies = [Tally(keys.space * width, records) for width in widths]
+    for part in slices_of(records, most=AT_ONCE):
+        key, rows = keys.some(part), None
+        if within is not None:
+            rows = (key >= within[0]) & (key < within[1])
+            key = key[rows]
+        if not others:
+            tallies[0].add(key)
+        for tally, own, width in zip(tallies, others, widths, strict=False):
+            values = levels.select(own[part], part)
+            tally.add(key * width + (values if rows is None else values[rows]))
+        if most is not None and any(tally.exceeds(most) for tally in tallies):
+            return None
+    found = _groups_of(keys, tallies, widths, valued=bool(others))
+    return None if most is not None and found.entries > most else found
+
+
+def _groups_of(
+    keys: Keys, tallies: Sequence[Tally], widths: Sequence[int], *, valued: bool
+) -> GroupedRecords:
+    """Make groups of what was counted; ``valued``: numbers are of classes with a value each."""
+    if not valued:
+        found, sizes = tallies[0].counts()
+        return GroupedRecords(keys.rows(found), sizes, ())
+    values, classes, sizes = list[_Values](), np.zeros(0, np.int64), np.zeros(0, np.int64)
+    for tally, width in zip(tallies, widths, strict=True):
+        pairs, counts = tally.counts()
+        own = pairs // width
+        begins = starts_of(own)
+        classes, sizes = own[begins], np.add.reduceat(counts, begins) if len(begins) else sizes
         starts = np.concatenate((begins, [len(pairs)]))
         values.append(_Values(starts, narrow_integers(pairs % width), narrow_integers(counts)))
-    return GroupedRecords(_rows(keys, widths, distinct), sizes, tuple(values))
-
-
-def _count(key: NDArray[np.int64], space: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the different numbers in ascending order, (m,), and how often each occurs, (m,).
-
-    Args:
-        key: (n,) integers ≥ 0, which are sorted in their place.
-        space: they are below it.
-    """
-    records = len(key)
-    if space * _DENSE <= records:
-        counts = np.bincount(key)
-        found = np.flatnonzero(counts)
-        return found, counts[found]
-    key.sort()
-    starts = np.flatnonzero(np.concatenate(([True], key[1:] != key[:-1])))
-    return key[starts], np.diff(starts, append=records)
-
-
-def _rows(
-    keys: NDArray[np.int64], widths: Sequence[int], distinct: NDArray[np.integer] | None
-) -> NDArray[np.signedinteger]:
-    """Return the codes that numbers stand for, (m, q): digits, or rows of a table."""
-    if distinct is not None:
-        return narrow_integers(distinct[keys])
-    rows = np.empty((len(keys), len(widths)), narrow_integers(np.array([max(widths)])).dtype)
-    left = keys.copy()
-    for column in range(len(widths) - 1, -1, -1):
-        left, rows[:, column] = np.divmod(left, widths[column])
-    return rows
+    return GroupedRecords(keys.rows(classes), sizes, tuple(values))

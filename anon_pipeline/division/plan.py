@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.blocks import slices_of
-from anon_pipeline.base.classes import group_columns
+from anon_pipeline.base.blocks import count_codes, slices_of
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.observer import Observer
 from anon_pipeline.division.assignment import assign_classes, shuffle
 from anon_pipeline.division.closeness import closeness_within
 from anon_pipeline.division.deciding_columns import Deciding
-from anon_pipeline.division.record_counter import RecordCounter, generalize_codes
+from anon_pipeline.division.record_counter import RecordCounter
+from anon_pipeline.division.record_keys import Levels
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.recode import choose_elsewhere
+from anon_pipeline.recode.choice import key_classes
 from anon_pipeline.recode.constraints import broken_classes
 from anon_pipeline.recode.contents import contents_of_tuples
 from anon_pipeline.recode.task import SensitiveLimit
@@ -65,25 +66,21 @@ def plan_division(policy: Policy, deciding: Deciding, parts: int, *, observe: Ob
         InputError: a partition could not be released: it would be beyond the suppression limit, without a
             class, or without a value in a column.
     """
-    complete = deciding.complete()
     gone = int(deciding.gone.sum())
     task = question(
         policy, deciding.hierarchies, deciding.limits, subjects=deciding.records, gone=gone, observe=observe
     )
-    counter = RecordCounter(task, complete.codes, complete.limited, complete.target)
+    counter = RecordCounter(
+        task, deciding.codes, deciding.limited, deciding.target, deciding.gone if gone else None
+    )
     choice = choose_elsewhere(task, counter, most=counter.most)
     levels = choice.levels or ()
-    columns = generalize_codes(task, complete.codes, levels)
-    first, labels, sizes = group_columns(columns, complete.records)
-    leaves = np.stack([own[first] for own in complete.codes], axis=1).astype(np.int64)
-    kept = choice.finder.find(leaves) >= 0
-    assigned, of_gone = assign_classes(sizes, kept, parts, gone=gone)
-    owners = np.empty(deciding.records, np.int16)
-    owners[~deciding.gone] = assigned.astype(np.int16)[labels]
-    owners[deciding.gone] = shuffle(np.repeat(np.arange(parts), of_gone))
     table = counter.table(levels)
     assert table is not None  # noqa: S101 - no number was given that it may exceed
+    kept = choice.finder.find(table.tuples) >= 0
+    assigned, of_gone = assign_classes(table.counts, kept, parts, gone=gone)
     classes = _Assigned(table, kept, assigned, of_gone)
+    owners = _owners(counter.on(levels), classes)
     values = [_count_values(codes, owners, limit, parts) for limit, codes in _pairs(deciding)]
     closeness, apart = _closeness(deciding.limits, values)
     _refuse_without_classes(classes)
@@ -96,6 +93,20 @@ def plan_division(policy: Policy, deciding: Deciding, parts: int, *, observe: Ob
     return Plan(dict(zip(policy.generalized, levels, strict=True)), owners, closeness, apart)
 
 
+def _owners(levels: Levels, classes: _Assigned) -> NDArray[np.int16]:
+    """Return the partition of each record, (n,): that of its class, or any for those in none."""
+    rows = [lookup[own] for lookup, own in zip(levels.lookups, classes.table.tuples.T, strict=True)]
+    lookups = [lookup.astype(np.int64) for lookup in levels.lookups]
+    finder = key_classes(lookups, np.stack(rows, axis=1).astype(np.int64), np.arange(len(classes.parts)))
+    owners = np.empty(len(levels.columns[0]), np.int16)
+    parts = classes.parts.astype(np.int16)
+    for part in slices_of(len(owners)):
+        owners[part] = parts[finder.find(np.stack([own[part] for own in levels.columns], axis=1))]
+    if levels.without is not None:
+        owners[levels.without] = shuffle(np.repeat(np.arange(len(classes.gone)), classes.gone))
+    return owners
+
+
 def _pairs(deciding: Deciding) -> list[tuple[SensitiveLimit, NDArray[np.signedinteger]]]:
     return list(zip(deciding.limits, deciding.limited, strict=True))
 
@@ -105,12 +116,13 @@ def _count_values(
 ) -> NDArray[np.int64]:
     """Count the records of each partition with each value of a limited column, (p, v)."""
     values = len(limit.whole)
-    counts = np.zeros(parts * values, np.int64)
-    for part in slices_of(len(codes)):
-        there = codes[part] >= 0
-        place = owners[part][there].astype(np.int64) * values + codes[part][there]
-        counts += np.bincount(place, minlength=parts * values)
-    return counts.reshape(parts, values)
+
+    def places() -> Iterator[NDArray[np.int64]]:
+        for part in slices_of(len(codes)):
+            there = codes[part] >= 0
+            yield owners[part][there].astype(np.int64) * values + codes[part][there]
+
+    return count_codes(places(), parts * values).reshape(parts, values)
 
 
 def _closeness(
@@ -143,9 +155,9 @@ def _refuse_without_classes(classes: _Assigned) -> None:
 def _refuse_without_values(deciding: Deciding, owners: NDArray[np.int16], parts: int) -> None:
     """Refuse a partition in which nobody has a value in a generalize column: it has no hierarchy there."""
     for hierarchy, codes in zip(deciding.hierarchies, deciding.codes, strict=True):
-        missing = [code for code, value in enumerate(hierarchy.values[0]) if value is None]
-        there = ~np.isin(codes, missing) if missing else np.ones(len(codes), np.bool_)
-        without = int((np.bincount(owners[there], minlength=parts) == 0).sum())
+        valued = np.array([value is not None for value in hierarchy.values[0]])
+        some = (owners[part][valued[codes[part]]] for part in slices_of(len(codes)))
+        without = int((count_codes(some, parts) == 0).sum())
         if without:
             raise InputError(
                 f"{hierarchy.column}: {without} partitions would have no value in any record. {_FEWER}."

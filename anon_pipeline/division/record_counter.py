@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.blocks import narrow_integers, slices_of
-from anon_pipeline.division.grouped_records import GroupedRecords, group_records
+from anon_pipeline.base.blocks import count_codes, narrow_integers, slices_of
+from anon_pipeline.division.grouped_records import group_in_parts, group_records
+from anon_pipeline.division.record_keys import Levels
 from anon_pipeline.recode.fulldomain.counter import add_counts, count_part
 from anon_pipeline.recode.fulldomain.nodes import NodeCount
 from anon_pipeline.recode.task import Task
@@ -17,6 +18,7 @@ from anon_pipeline.recode.tuples import DistinctTuples
 
 MOST = 2**22
 """Tuples, and values of them, that are kept together: a search of them needs about a gibibyte."""
+_ROOM = 2**24  # that are counted together, 16 bytes each; of more the records are gone through again
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,85 +29,86 @@ class RecordCounter:
     codes: q times (n,) leaf codes.
     limited: (n,) values of each limited column, in the order of the limits.
     target: (n,) class labels, for a loss that needs them; None without.
+    without: (n,) records that do not count, whatever they have; None: all count.
     most: tuples, and values of them, that are counted together.
-    _last: the node that was grouped last, and its classes.
+    _leaves: what `leaves` returned, which is asked for with each node.
     """
 
     task: Task
     codes: tuple[NDArray[np.integer], ...] = field(repr=False)
     limited: tuple[NDArray[np.integer], ...] = field(default=(), repr=False)
     target: NDArray[np.integer] | None = field(default=None, repr=False)
+    without: NDArray[np.bool_] | None = field(default=None, repr=False)
     most: int = MOST
-    _last: list[tuple[tuple[int, ...], GroupedRecords]] = field(default_factory=list, repr=False)
+    _leaves: list[NDArray[np.int64]] = field(default_factory=list, repr=False)
 
     @property
     def records(self) -> int:
-        """Records of the table (n)."""
-        return len(self.codes[0])
+        """Records that count."""
+        return len(self.codes[0]) - (0 if self.without is None else int(self.without.sum()))
 
     def leaves(self) -> tuple[NDArray[np.int64], ...]:
         """Return the records of each leaf of each column, q times (D,)."""
-        return tuple(
-            np.bincount(own, minlength=hierarchy.leaves).astype(np.int64)
-            for own, hierarchy in zip(self.codes, self.task.hierarchies, strict=True)
-        )
+        if not self._leaves:
+            self._leaves.extend(
+                count_codes(self._slices(own), hierarchy.leaves)
+                for own, hierarchy in zip(self.codes, self.task.hierarchies, strict=True)
+            )
+        return tuple(self._leaves)
 
     def values(self) -> tuple[NDArray[np.int64], ...]:
         """Return the records with each value of each limited column, (v,) each."""
-        return tuple(np.bincount(own).astype(np.int64) for own in self.limited)
+        return tuple(count_codes(self._slices(own)) for own in self.limited)
 
     def pairs(self, one: int, other: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the pairs of leaves of two columns that occur, (c, 2), and the records of each, (c,)."""
-        found = group_records((self.codes[one], self.codes[other]), ())
+        both = [self.task.hierarchies[place] for place in (one, other)]
+        leaves = [narrow_integers(hierarchy.lookups[0]) for hierarchy in both]
+        found = group_records(Levels((self.codes[one], self.codes[other]), leaves, self.without), ())
+        assert found is not None  # noqa: S101 - no number was given that it may exceed
         return found.codes.astype(np.int64), found.sizes
 
     def table(self, levels: Sequence[int], most: int | None = None) -> DistinctTuples | None:
         """Return the classes of a node as a table; None: there are more than ``most``."""
-        found = self._group(levels)
-        if most is not None and found.entries > most:
+        found = group_records(self.on(levels), self._others, most=most)
+        if found is None:
             return None
         return found.table(slice(0, len(found.sizes)), self._lookups(levels), labeled=self._labeled)
 
     def count(self, levels: Sequence[int]) -> NodeCount:
         """Count and price the classes of one node, so many at a time."""
-        found = self._group(levels)
-        classes = len(found.sizes)
-        many = max(classes * self.most // found.entries, 1)
         limit = min(self.task.constraints.max_suppressed, self.records - 1)
-        leaves, lookups = self.leaves(), self._lookups(levels)
+        leaves = self.leaves()
         return add_counts(
-            (
-                count_part(
-                    self.task, leaves, found.table(run, lookups, labeled=self._labeled), levels, limit=limit
-                )
-                for run in slices_of(classes, most=many)
-            ),
+            (count_part(self.task, leaves, part, levels, limit=limit) for part in self._parts(levels)),
             limit=limit,
         )
+
+    def on(self, levels: Sequence[int]) -> Levels:
+        """Return the records with their codes on a node's levels."""
+        lookups = [narrow_integers(lookup) for lookup in self._lookups(levels)]
+        return Levels(self.codes, lookups, self.without)
+
+    def _parts(self, levels: Sequence[int]) -> Iterator[DistinctTuples]:
+        """Yield the classes of a node, so many at a time."""
+        lookups = self._lookups(levels)
+        for found in group_in_parts(self.on(levels), self._others, most=_ROOM):
+            classes = len(found.sizes)
+            for run in slices_of(classes, most=max(classes * self.most // found.entries, 1)):
+                yield found.table(run, lookups, labeled=self._labeled)
+
+    @property
+    def _others(self) -> tuple[NDArray[np.integer], ...]:
+        return (*self.limited, *(() if self.target is None else (self.target,)))
 
     @property
     def _labeled(self) -> bool:
         return self.target is not None
 
+    def _slices(self, own: NDArray[np.integer]) -> Iterator[NDArray[np.integer]]:
+        """Yield the values of the records that count, a slice of them at a time."""
+        for part in slices_of(len(own)):
+            yield own[part] if self.without is None else own[part][~self.without[part]]
+
     def _lookups(self, levels: Sequence[int]) -> list[NDArray[np.int64]]:
         return [own.lookups[level] for own, level in zip(self.task.hierarchies, levels, strict=True)]
-
-    def _group(self, levels: Sequence[int]) -> GroupedRecords:
-        """Group the records on a node's levels; the last one is kept, which is asked for twice."""
-        if self._last and self._last[0][0] == tuple(levels):
-            return self._last[0][1]
-        self._last.clear()
-        columns = generalize_codes(self.task, self.codes, levels)
-        others = (*self.limited, *(() if self.target is None else (self.target,)))
-        self._last.append((tuple(levels), group_records(columns, others)))
-        return self._last[0][1]
-
-
-def generalize_codes(
-    task: Task, codes: Sequence[NDArray[np.integer]], levels: Sequence[int]
-) -> list[NDArray[np.signedinteger]]:
-    """Return the codes of records on a node's levels, q times (n,), in as few bytes as hold them."""
-    return [
-        narrow_integers(hierarchy.lookups[level])[own]
-        for hierarchy, level, own in zip(task.hierarchies, levels, codes, strict=True)
-    ]

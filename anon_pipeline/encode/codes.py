@@ -20,7 +20,15 @@ from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.headers import refuse_names
 from anon_pipeline.base.mistakes import counted_records
 from anon_pipeline.base.packed_columns import PackedColumn
-from anon_pipeline.base.packed_tables import PackedTable, Table, numbered_cells, table_of, with_text_names
+from anon_pipeline.base.packed_tables import (
+    PackedTable,
+    Table,
+    change_cells,
+    missing_cells,
+    numbered_cells,
+    table_of,
+    with_text_names,
+)
 from anon_pipeline.base.values import text_ranks, to_arrow, to_finite_numbers, to_texts, to_whole_numbers
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.hierarchy import Hierarchy, code_column
@@ -67,19 +75,35 @@ def _accepted_columns(
     A packed column that is as its role needs it stays packed.
     """
     for name, column in policy.columns.items():
-        series = as_given = named[name].reset_index(drop=True)
-        if isinstance(series.dtype, pd.CategoricalDtype):
-            series = series.astype(object)
-        cast = None
         try:
-            cast = _cast(series, column)
+            yield name, _accepted_column(named, name, column)
         except InputError as error:
             problems += error.problems
-        problems += _missing_problems(series, column)
-        if cast is as_given and isinstance(named, PackedTable):
-            yield name, named.packed_column(name)
-        elif cast is not None:
-            yield name, cast
+
+
+def _accepted_column(named: Table, name: str, column: object) -> pd.Series | PackedColumn:
+    """Cast a column to what its role needs.
+
+    Raises:
+        InputError: what does not fit, and missing values; with counts.
+    """
+
+    def cast(series: pd.Series) -> pd.Series:
+        found, problems = series, list[str]()
+        if isinstance(series.dtype, pd.CategoricalDtype):
+            found = series.astype(object)
+        missing = _missing_problems(found, column)
+        try:
+            found = _cast(found, column)
+        except InputError as error:
+            problems += error.problems
+        if problems or missing:
+            raise InputError(problems + missing)
+        return found
+
+    if isinstance(named, PackedTable):
+        return change_cells(named, name, cast)
+    return cast(named[name].reset_index(drop=True))
 
 
 def _cast(series: pd.Series, column: object) -> pd.Series:
@@ -148,7 +172,7 @@ def mark_incomplete(frame: Table, policy: Policy) -> NDArray[np.bool_]:
     names = [*policy.noisy, *policy.sensitive]
     marked = np.zeros(len(frame), np.bool_)
     for name in names:
-        marked |= frame[name].isna().to_numpy()
+        marked |= missing_cells(frame, name)
     return marked
 
 
@@ -196,8 +220,8 @@ def code_columns(
 
 def _code_cells(
     table: Table, name: str, code: Callable[[pd.Series], tuple[NDArray[np.int64], _H]]
-) -> tuple[NDArray[np.int64], _H]:
-    """Code a column; of a packed one each cell is coded once, and the column is not unpacked.
+) -> tuple[NDArray[np.signedinteger], _H]:
+    """Code a column, in as few bytes as a packed one needs: each of its cells is coded once.
 
     Args:
         code: from (n,) values, named, to the code of each and a hierarchy.
@@ -209,7 +233,7 @@ def _code_cells(
         numbers, cells = packed
         with suppress(InputError):  # it would count cells
             own, hierarchy = code(cells.rename(name))
-            return own[numbers], hierarchy
+            return narrow_integers(own)[numbers], hierarchy
     return code(table[name])
 
 
@@ -217,7 +241,8 @@ def code_sensitive_of(
     table: Table, name: str, column: Sensitive, *, folder: Path = Path()
 ) -> tuple[NDArray[np.int64], Hierarchy | None]:
     """Code a sensitive column of a table as `code_sensitive` does."""
-    return _code_cells(table, name, partial(code_sensitive, column=column, folder=folder))
+    codes, hierarchy = _code_cells(table, name, partial(code_sensitive, column=column, folder=folder))
+    return codes.astype(np.int64, copy=False), hierarchy
 
 
 def code_sensitive(

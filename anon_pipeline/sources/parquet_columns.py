@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import pandas as pd
@@ -15,6 +16,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from anon_pipeline.base.errors import withhold_text
+from anon_pipeline.base.gradual_packing import pack_parts
+from anon_pipeline.base.packed_columns import PackedColumn
 from anon_pipeline.base.packed_tables import Table, is_large, table_of
 from anon_pipeline.base.size_bounds import Held, limit_error
 from anon_pipeline.policy.files import Limits
@@ -32,6 +35,8 @@ from anon_pipeline.sources.parquet import (
     write_out,
 )
 from anon_pipeline.sources.typed_cells import frame_of, refuse_repeated
+
+_BATCHES = 16  # of the file, a million records, that are packed at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +110,10 @@ def _is_read_by_column(files: list[_File]) -> bool:
 
 def _columns(
     name: str, files: list[_File], limits: Limits, only: Collection[str] | None
-) -> Iterator[tuple[str, pd.Series]]:
+) -> Iterator[tuple[str, pd.Series | PackedColumn]]:
     """Yield each column of all files that is wanted, (n,), and hold no other meanwhile.
+
+    A column that repeats its values is packed while it is read; any other is read as a whole.
 
     Raises:
         InputError: a limit that is not kept, of a file or of all together.
@@ -114,21 +121,18 @@ def _columns(
     """
     sizes = [0] * len(files)
     with ExitStack() as stack:
-        kept = [_reader(stack, file) for file in files] if len(files) == 1 else []
+        kept = _reader(stack, files[0]) if len(files) == 1 else None
         for field in files[0].whole_schema:
             if only is not None and field.name not in only:
                 continue
-            parts = list[pa.Table]()
-            for at, file in enumerate(files):
-                with ExitStack() as own:
-                    reader = kept[at] if kept else _reader(own, file)
-                    part, size = _part(reader, file, field, limits, sizes[at])
-                sizes[at] += size
-                if sum(sizes) > limits.uncompressed_bytes:
-                    raise limit_error(name, "uncompressed_bytes", limits.uncompressed_bytes)
-                parts.append(part)
-            whole = pa.concat_tables(parts)
-            del parts, part
+            after = [*sizes]
+            tables = _pieces(name, files, field, limits, after, kept)
+            packed = pack_parts(frame_of(table)[field.name] for table in tables)
+            if packed is not None:
+                sizes = after
+                yield field.name, packed
+                continue
+            whole = pa.concat_tables(_pieces(name, files, field, limits, sizes, kept))
             yield field.name, frame_of(whole)[field.name]
 
 
@@ -140,18 +144,46 @@ def _reader(stack: ExitStack, file: _File) -> pq.ParquetFile:
     )
 
 
-def _part(
+def _pieces(
+    name: str,
+    files: list[_File],
+    field: pa.Field,
+    limits: Limits,
+    sizes: list[int],
+    kept: pq.ParquetFile | None,
+) -> Iterator[pa.Table]:
+    """Yield a column of all files, some records at a time.
+
+    Args:
+        sizes: bytes of each file that were read of other columns; those of this one are added.
+        kept: what reads the only file; None: each of several files is opened and closed.
+    """
+    for at, file in enumerate(files):
+        with ExitStack() as own:
+            reader = kept or _reader(own, file)
+            records = 0
+            for part, size in _parts_of(reader, file, field, limits, sizes[at]):
+                part.validate(full=True)
+                records, sizes[at] = records + len(part), sizes[at] + size
+                yield part
+        if records != file.records:
+            raise ValueError("every column must have as many values as the metadata states")
+        if sum(sizes) > limits.uncompressed_bytes:
+            raise limit_error(name, "uncompressed_bytes", limits.uncompressed_bytes)
+
+
+def _parts_of(
     reader: pq.ParquetFile, file: _File, field: pa.Field, limits: Limits, read: int
-) -> tuple[pa.Table, int]:
-    """Return a column of one file, (r,), and its bytes; ``read`` are those of the columns before."""
+) -> Iterator[tuple[pa.Table, int]]:
+    """Yield a column of one file, in parts, and their bytes; ``read`` are those of the columns before."""
     schema, keys = pa.schema([field]), dict(file.keys)
     if field.name in keys:
         part = pa.table([key_column(keys[field.name], file.records)], schema=schema)
-        return part, part.nbytes
+        yield part, part.nbytes
+        return
     place = file.schema.get_field_index(field.name)
-    batches = list(read_batches(file.path, reader, limits, column=field.name, place=place, read=read))
-    part = pa.Table.from_batches(write_out(batches, schema), schema)
-    part.validate(full=True)
-    if len(part) != file.records:
-        raise ValueError("every column must have as many values as the metadata states")
-    return part, sum(size for _, size in batches)
+    batches = read_batches(file.path, reader, limits, column=field.name, place=place, read=read)
+    if not file.records:
+        yield pa.Table.from_batches([], schema), 0
+    while some := list(islice(batches, _BATCHES)):
+        yield pa.Table.from_batches(write_out(some, schema), schema), sum(size for _, size in some)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.base.packed_tables import Table, with_columns
+from anon_pipeline.base.packed_tables import Table, change_cells, with_columns
 from anon_pipeline.base.values import to_whole_numbers
 from anon_pipeline.hierarchy import code_column
 from anon_pipeline.perturb.grid import from_grid, quantize, to_grid
@@ -31,10 +32,8 @@ def coarsen(frame: Table, policy: Policy, *, hierarchies: Path = Path()) -> Tabl
     made, problems = frame, list[str]()
     for name, column in policy.coarsened.items():
         try:
-            if column.bounded:
-                made = with_columns(made, [(name, coarse_numbers(frame[name], column))])
-            else:
-                made = with_columns(made, [(name, at_level(frame[name], column, hierarchies=hierarchies))])
+            change = coarse_numbers if column.bounded else partial(at_level, hierarchies=hierarchies)
+            made = with_columns(made, [(name, change_cells(frame, name, partial(change, column=column)))])
         except InputError as error:
             problems += error.problems
     if problems:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -9,14 +11,17 @@ import pytest
 
 from anon_pipeline.base import packed_tables
 from anon_pipeline.base.arrow_tables import arrow_schema, arrow_table, table_from_arrow
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.packed_columns import pack_column
 from anon_pipeline.base.packed_tables import (
     PACKED_FROM,
     PackedTable,
     Table,
+    change_cells,
     column_type,
     insert_column,
     is_large,
+    missing_cells,
     pack_large,
     table_of,
     unpack_table,
@@ -209,3 +214,46 @@ def test_a_column_of_another_length_is_refused_without_its_cells(column: object)
 def test_names_that_are_one_text_are_not_merged() -> None:
     alike = pd.DataFrame([[1, 2]], columns=[1, "1"])
     assert pack_large(alike) is alike
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda cells: cells,
+        lambda cells: cells.astype("float64") * 2,
+        lambda cells: (cells.astype("float64") > 1).astype("str"),
+        lambda cells: pd.Series([0] * len(cells), name=cells.name),
+        lambda cells: cells.astype("float64") > 1,
+        lambda cells: cells.astype("float64").where(cells > 1),
+        lambda cells: (cells.astype("float64") * 2**60).astype("int64"),
+    ],
+    ids=["same", "numbers", "texts", "equal", "other type", "missing", "far apart"],
+)
+def test_a_column_that_is_changed_cell_by_cell(change: Callable[[pd.Series], pd.Series]) -> None:
+    plain = pd.DataFrame({"pay": [1.5, -0.0, 2.0, 1.5, 2.0, 0.0]})
+    table = pack_large(plain)
+    assert isinstance(table, PackedTable)
+    asked = list[int]()
+
+    def counted(cells: pd.Series) -> pd.Series:
+        asked.append(len(cells))
+        return change(cells)
+
+    found = with_columns(table, [("pay", change_cells(table, "pay", counted))])
+    pd.testing.assert_series_equal(found["pay"], change(plain["pay"]), check_exact=True)
+    assert asked[0] == 4
+    assert missing_cells(found, "pay").tolist() == change(plain["pay"]).isna().tolist()
+
+
+def test_what_is_wrong_with_cells_is_counted_in_records() -> None:
+    def refuse(cells: pd.Series) -> pd.Series:
+        raise InputError(f"{cells.name}: {len(cells)} records")
+
+    table = pack_large(pd.DataFrame({"pay": [1.5, 1.5, 2.0, 1.5]}))
+    with pytest.raises(InputError, match="pay: 4 records"):
+        change_cells(table, "pay", refuse)
+
+
+def test_missing_cells_of_any_table() -> None:
+    for table in (packed(), frame()):
+        assert missing_cells(table, "city").tolist() == [False, True, False]

@@ -55,10 +55,12 @@ def compare(small_policy: Small, small_people: People, tmp_path: Path) -> None:
     task = recoding_task(policy, table, coded, gone=gone)
     assert found.gone.tolist() == gone.tolist()
     assert 0 < gone.sum() < 20
-    complete = found.complete()
-    assert np.stack(complete.codes, axis=1).tolist() == task.by_record.codes.tolist()
-    assert [own.tolist() for own in complete.limited] == [own.tolist() for own in task.by_record.sensitive]
-    assert complete.target.tolist() == task.by_record.target.tolist()
+    complete = ~found.gone
+    codes = [own[complete] for own in found.codes]
+    assert np.stack(codes, axis=1).tolist() == task.by_record.codes.tolist()
+    limited = [own[complete].tolist() for own in found.limited]
+    assert limited == [own.tolist() for own in task.by_record.sensitive]
+    assert found.target[complete].tolist() == task.by_record.target.tolist()
     for one, other in zip(found.limits, task.constraints.sensitive, strict=True):
         assert (one.column, one.t, one.diversity) == (other.column, other.t, other.diversity)
         assert one.whole.tolist() == other.whole.tolist()

@@ -15,7 +15,8 @@ from anon_pipeline.base.blocks import narrow_integers
 from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.catalog.losses import LOSSES
 from anon_pipeline.catalog.recoders import RECODERS
-from anon_pipeline.division.record_counter import RecordCounter, generalize_codes
+from anon_pipeline.division import record_counter
+from anon_pipeline.division.record_counter import RecordCounter
 from anon_pipeline.recode import choose, choose_elsewhere
 from anon_pipeline.recode.choice import apply
 from anon_pipeline.recode.fulldomain.counter import TableCounter
@@ -33,7 +34,7 @@ def counter_of(task: Task, *, most: int) -> RecordCounter:
         tuple(narrow_integers(column) for column in own.codes.T),
         tuple(narrow_integers(column) for column in own.sensitive),
         narrow_integers(own.target) if labeled else None,
-        most,
+        most=most,
     )
 
 
@@ -61,7 +62,9 @@ def test_it_answers_as_a_table_of_tuples_does(data: st.DataObject, drawn: Simple
     entries = want.table(levels).entries
     assert found.table(levels, entries - 1) is None
     same_table(found.table(levels, entries), want.table(levels))
-    one, other = found.count(levels), want.count(levels)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(record_counter, "_ROOM", data.draw(st.sampled_from([1, 5, 1000])))
+        one, other = found.count(levels), want.count(levels)
     assert (one.small, one.whole) == (other.small, other.whole)
     if other.final.suppressed <= min(task.constraints.max_suppressed, found.records - 1):
         assert (one.lasting, one.final) == (other.lasting, other.final)
@@ -92,9 +95,34 @@ def test_the_choice_is_that_of_a_search_in_memory(
     assert apply(found, codes).tolist() == apply(want, codes).tolist()
 
 
-def test_codes_on_levels_take_as_few_bytes_as_hold_them(from_rows: Any) -> None:
-    hierarchy = from_rows("x", [("a", "A", "*"), ("b", "A", "*"), ("c", "C", "*")])
-    asked: Any = SimpleNamespace(hierarchies=(hierarchy,))
-    (found,) = generalize_codes(asked, (np.array([2, 0, 1]),), (1,))
-    assert found.tolist() == [1, 0, 0]
-    assert found.dtype == np.int8
+@settings(deadline=None, max_examples=60)
+@given(data=st.data())
+def test_records_that_do_not_count_are_as_if_they_were_not_there(
+    data: st.DataObject, drawn: SimpleNamespace
+) -> None:
+    task = data.draw(drawn.tasks("optimal", data.draw(st.sampled_from(sorted(LOSSES)))))
+    want = counter_of(task, most=data.draw(st.integers(1, 9)))
+    records = want.records
+    places = np.sort(data.draw(st.permutations(range(records + 3)))[:3])
+    without = np.zeros(records + 3, np.bool_)
+    without[places] = True
+
+    def among(own: np.ndarray, value: int) -> np.ndarray:
+        found = np.full(records + 3, value, own.dtype)
+        found[~without] = own
+        return found
+
+    found = RecordCounter(
+        want.task,
+        tuple(among(own, 0) for own in want.codes),
+        tuple(among(own, -1) for own in want.limited),
+        None if want.target is None else among(want.target, 0),
+        without,
+        want.most,
+    )
+    levels = tuple(data.draw(st.integers(0, own.height - 1)) for own in task.hierarchies)
+    assert found.records == records
+    assert [own.tolist() for own in found.leaves()] == [own.tolist() for own in want.leaves()]
+    assert [own.tolist() for own in found.values()] == [own.tolist() for own in want.values()]
+    same_table(found.table(levels), want.table(levels))
+    assert found.count(levels) == want.count(levels)

@@ -32,6 +32,7 @@ from anon_pipeline.encode.codes import (
 )
 from anon_pipeline.policy import Policy, policy_from
 from anon_pipeline.policy.columns import Sensitive
+from anon_pipeline.stages.coarsen import coarsen
 
 CANARY = "-".join(["CANARY", "7f3a"])
 NUMBER = 987_654 + 0.321
@@ -391,6 +392,59 @@ def test_a_packed_column_is_coded_cell_by_cell(data: st.DataObject) -> None:
     assert [own.tolist() for own in one[0]] == [own.tolist() for own in other[0]]
     for mine, yours in zip(one[1], other[1], strict=True):
         assert [own.tolist() for own in mine.values] == [own.tolist() for own in yours.values]
+
+
+@settings(deadline=None, max_examples=60)
+@given(data=st.data())
+def test_a_packed_table_is_accepted_as_any_other(data: st.DataObject) -> None:
+    n = data.draw(st.integers(4, 20))
+
+    def drawn(values: list[Any], dtype: str) -> pd.Series:
+        cells = data.draw(st.lists(st.sampled_from(values), min_size=n, max_size=n))
+        return pd.Series(cells, dtype=dtype)
+
+    odd = data.draw(st.booleans())
+    frame = pd.DataFrame(
+        {
+            "sex": drawn(["f", "m", None], "str"),
+            "height": drawn(["1.5", "2", "1e3", *(["tall"] if odd else [])], "str"),
+            "weight": drawn([10.5, 9.0, *([np.inf] if odd else [])], "float64"),
+            "pay": drawn([100.0, 3.0, 7.25, *([np.nan] if odd else [])], "float64"),
+            "visits": drawn([1, 2, 2**40], "int64"),
+        }
+    )
+    policy = policy_from(
+        {
+            "name": "people",
+            "source": {"path": "a.csv"},
+            "columns": {
+                "sex": {"role": "generalize", "hierarchy": {"suppress": True}},
+                "height": {"role": "perturb", "resolution": 0.5},
+                "weight": {"role": "perturb", "resolution": 0.5, "missing": "suppress"},
+                "pay": {"role": "sensitive", "distance": "ordered", "round": 5},
+                "visits": {"role": "insensitive", "top": 100},
+            },
+            "anonymize": {"k": 2},
+            "perturb": {"epsilon": 1},
+            "gate": {"k": 2},
+        }
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(packed_tables, "PACKED_FROM", 1)
+        table = pack_large(frame)
+        found, said = coarse_or_problems(table, policy)
+    wanted, also = coarse_or_problems(frame, policy)
+    assert said == also
+    if wanted is not None:
+        assert isinstance(found, PackedTable)
+        pd.testing.assert_frame_equal(found.unpack(), wanted, check_exact=True)
+
+
+def coarse_or_problems(table: Any, policy: Any) -> tuple[Any, Any]:
+    try:
+        return coarsen(accept(table, policy), policy), None
+    except InputError as error:
+        return None, error.problems
 
 
 def test_mistakes_of_a_packed_column_are_counted_in_records(monkeypatch: pytest.MonkeyPatch) -> None:

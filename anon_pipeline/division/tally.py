@@ -1,0 +1,91 @@
+"""How often each number occurs, of numbers that come a slice at a time."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_pipeline.base.compilation import kernel
+
+AT_ONCE: Final = 2**22
+"""Numbers of a slice, at most: so many are sorted at once."""
+_DENSE: Final = 2  # numbers with at most one value for so many records are counted in place, not sorted
+
+
+class Tally:
+    """How often each number occurs, of numbers that come a slice at a time.
+
+    Args:
+        space: they are below it.
+        records: how many will come, about.
+    """
+
+    def __init__(self, space: int, records: int) -> None:
+        self._dense = np.zeros(space, np.int64) if space <= min(records // _DENSE, AT_ONCE) else None
+        self._runs: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
+
+    def add(self, numbers: NDArray[np.int64]) -> None:
+        """Count more numbers, which are sorted in their place."""
+        if self._dense is not None:
+            self._dense += np.bincount(numbers, minlength=len(self._dense))
+            return
+        numbers.sort()
+        starts = starts_of(numbers)
+        self._runs.append((numbers[starts], np.diff(starts, append=len(numbers))))
+        while len(self._runs) > 1 and len(self._runs[-2][0]) <= len(self._runs[-1][0]):
+            self._merge()
+
+    def exceeds(self, most: int) -> bool:
+        """Whether more than so many different numbers are known by now."""
+        return any(len(keys) > most for keys, _ in self._runs)
+
+    def counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the different numbers in ascending order, (m,), and how often each occurs, (m,)."""
+        if self._dense is not None:
+            found = np.flatnonzero(self._dense)
+            return found, self._dense[found]
+        while len(self._runs) > 1:
+            self._merge()
+        return self._runs[0] if self._runs else (np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+    def _merge(self) -> None:
+        """Make one of the last two runs."""
+        one, other = self._runs.pop(), self._runs.pop()
+        many = len(one[0]) + len(other[0])
+        keys, counts = np.empty(many, np.int64), np.empty(many, np.int64)
+        found = _merge_runs(*one, *other, keys, counts)
+        self._runs.append((keys[:found].copy(), counts[:found].copy()))
+
+
+@kernel
+def _merge_runs(
+    keys: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    more_keys: NDArray[np.int64],
+    more_counts: NDArray[np.int64],
+    all_keys: NDArray[np.int64],
+    all_counts: NDArray[np.int64],
+) -> int:
+    """Write two runs of ascending different numbers as one, and return how many different ones it has."""
+    one, other, found = 0, 0, 0
+    while one < len(keys) or other < len(more_keys):
+        if other == len(more_keys) or (one < len(keys) and keys[one] <= more_keys[other]):
+            all_keys[found], all_counts[found] = keys[one], counts[one]
+            if other < len(more_keys) and keys[one] == more_keys[other]:
+                all_counts[found] += more_counts[other]
+                other += 1
+            one += 1
+        else:
+            all_keys[found], all_counts[found] = more_keys[other], more_counts[other]
+            other += 1
+        found += 1
+    return found
+
+
+def starts_of(ordered: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return where each different number begins, (m,)."""
+    first = np.ones(len(ordered), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    return np.flatnonzero(first)
