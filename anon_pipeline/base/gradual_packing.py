@@ -1,4 +1,7 @@
-"""Packing a column that comes in parts, so that it is never in memory as a whole before it is packed."""
+"""Packing a column that comes in parts, so that it is never in memory as a whole before it is packed.
+
+Decision: docs/adr/0095-large-tables-in-parts.md.
+"""
 
 from __future__ import annotations
 
