@@ -204,6 +204,7 @@ _LIMITS: Final[dict[str, dict[str, Any]]] = {
     "entropy_l": {"l_diversity": {"salary-class": {"kind": "entropy", "l": 1.3}}},
     "recursive_l": {"l_diversity": {"salary-class": {"kind": "recursive", "l": 2, "c": 4}}},
 }
+_DECADES: Final = {name: 2 if name == "age" else 0 for name in SET_B}
 _BEST: Final = dict(zip(SET_B, (0, 3, 0, 1, 2, 1, 1, 1), strict=True))  # what optimal finds by granularity
 _LATTICE: Final = ("ola", "incognito", "samarati", "datafly", "mingen")
 _OTHERS: Final = (*_LATTICE, "top_down", "annealing", "genetic", "mondrian", "mondrian_relaxed")
@@ -222,6 +223,9 @@ CASES: Final[dict[str, Callable[[], Case]]] = {
     },
     "b_cells": partial(_adult, SET_B, recoder="optimal", loss="granularity", suppress="cells"),
     **{f"b_{name}": partial(_adult, SET_B, recoder=name, loss="granularity") for name in _OTHERS},
+    "b_local_suppression": partial(
+        _adult, SET_B, recoder="fixed", loss="granularity", levels=_DECADES, suppress="cells"
+    ),
     "b_fixed": partial(_adult, SET_B, recoder="fixed", loss="granularity", levels=_BEST),
     **{
         f"{limit}_{loss}": partial(_adult, SET_B, recoder="optimal", loss=loss, **wanted)

@@ -63,6 +63,7 @@ ROWS: Final = (
     Row("b_entropy", f"{_B}optimal, entropy"),
     Row("b_classification", f"{_B}optimal, classification"),
     Row("b_cells", f"{_B}optimal, granularity, cells"),
+    Row("b_local_suppression", f"{_B}fixed (age in decades, else exact), granularity, cells"),
     *(
         Row(f"b_{name}", f"{_B}{name}, granularity")
         for name in (

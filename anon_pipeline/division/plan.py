@@ -172,7 +172,7 @@ def _refuse_infeasible(
 ) -> None:
     """Refuse partitions that cannot be released by the levels of the whole table.
 
-    Whole records count, also where only cells are suppressed: so does a recoder that is asked for levels.
+    Whole records count, also where only cells are suppressed: that is stricter.
 
     Args:
         limits: with the t of partitions; ``values``: (p, v) records of each partition with each value.

@@ -17,6 +17,7 @@ from anon_pipeline.recode.choice import Choice, key_classes
 from anon_pipeline.recode.constraints import broken_classes
 from anon_pipeline.recode.contents import contents_of_tuples
 from anon_pipeline.recode.fulldomain.cells import Blanked, blank_cells
+from anon_pipeline.recode.fulldomain.fixed_levels import levels_error
 from anon_pipeline.recode.fulldomain.search import NodeScore, Search, prepare_search, table_at
 from anon_pipeline.recode.loss import CellLoss, ColumnCosts, cell_loss
 from anon_pipeline.recode.partition_loss import measured_loss
@@ -35,11 +36,18 @@ def full_domain(task: Task, table: DistinctTuples) -> Choice:
 
 
 def choose_node(search: Search) -> Choice:
-    """Ask the task's recoder for a node, and make the choice that it is."""
+    """Ask the task's recoder for a node, and make the choice that it is.
+
+    Raises:
+        InfeasibleError: no node keeps the constraints; or, at fixed levels, too many records could not be
+            kept by blanking cells.
+    """
     best, elsewhere = _choose(search)
     search = replace(search, tables=None)  # what counting needed is as large as the table
     return_freed_memory(search.source.records)
     found = node_choice(search, best)
+    if found.suppressed > search.limit:
+        raise levels_error(search)
     return replace(found, checked=found.checked + elsewhere)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.errors import InfeasibleError, InputError
 from anon_pipeline.recode.fulldomain.search import NodeScore, Search, is_feasible, node_error, score
 from anon_pipeline.recode.task import Task
 
@@ -30,6 +30,9 @@ def refuse_other_levels(task: Task) -> None:
 def score_fixed(search: Search) -> NodeScore:
     """Look at the node of ``task.levels`` alone: what breaks a limit there is suppressed.
 
+    Where cells are suppressed, how many records go whole is known once these are blanked, so the node may
+    exceed the suppression limit here (local suppression; `best_node.choose_node` holds it to the limit then).
+
     Args:
         search: a table with n ≥ k.
     Raises:
@@ -38,8 +41,13 @@ def score_fixed(search: Search) -> NodeScore:
     """
     refuse_other_levels(search.task)
     index = search.nodes.index(search.task.levels)
-    if not is_feasible(search, index):
-        raise node_error(
-            search, search.task.levels, advice="Raise suppression_limit or a level of anonymize.levels."
-        )
+    if not search.task.cells and not is_feasible(search, index):
+        raise levels_error(search)
     return score(search, index)
+
+
+def levels_error(search: Search) -> InfeasibleError:
+    """Say that more is suppressed at the levels of ``task.levels`` than may be."""
+    return node_error(
+        search, search.task.levels, advice="Raise suppression_limit or a level of anonymize.levels."
+    )
