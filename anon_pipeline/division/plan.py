@@ -9,19 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.blocks import count_codes, slices_of
-from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.errors import InfeasibleError, InputError
 from anon_pipeline.base.observer import Observer
 from anon_pipeline.division.assignment import assign_classes, shuffle
 from anon_pipeline.division.closeness import closeness_within
 from anon_pipeline.division.deciding_columns import Deciding
 from anon_pipeline.division.record_counter import RecordCounter
 from anon_pipeline.division.record_keys import Levels
+from anon_pipeline.hierarchy import Hierarchy
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.recode import choose_elsewhere
+from anon_pipeline.recode import choose, choose_elsewhere
 from anon_pipeline.recode.choice import key_classes
 from anon_pipeline.recode.constraints import broken_classes
 from anon_pipeline.recode.contents import contents_of_tuples
-from anon_pipeline.recode.task import SensitiveLimit
+from anon_pipeline.recode.task import SensitiveLimit, Task
 from anon_pipeline.recode.tuples import DistinctTuples, some_tuples
 from anon_pipeline.stages.recoder_task import question
 
@@ -89,7 +90,7 @@ def plan_division(policy: Policy, deciding: Deciding, parts: int, *, observe: Ob
         replace(limit, t=closeness.get(limit.column, limit.t)) if limit.t is not None else limit
         for limit in deciding.limits
     ]
-    _refuse_infeasible(policy, classes, limits, values)
+    _refuse_infeasible(policy, classes, limits, values, (deciding.hierarchies, levels))
     return Plan(dict(zip(policy.generalized, levels, strict=True)), owners, closeness, apart)
 
 
@@ -169,31 +170,35 @@ def _refuse_infeasible(
     classes: _Assigned,
     limits: Sequence[SensitiveLimit],
     values: Sequence[NDArray[np.int64]],
+    chosen: tuple[tuple[Hierarchy, ...], tuple[int, ...]],
 ) -> None:
     """Refuse partitions that cannot be released by the levels of the whole table.
 
-    Whole records count, also where only cells are suppressed: that is stricter.
-
     Args:
         limits: with the t of partitions; ``values``: (p, v) records of each partition with each value.
+        chosen: the hierarchies, and the level of each.
     """
     over = 0
-    constraints = question(policy, (), limits, subjects=0, gone=0).constraints
     for part in range(len(classes.gone)):
-        table = some_tuples(classes.table, classes.parts == part)
-        own = replace(
-            constraints,
-            sensitive=tuple(
-                replace(limit, whole=counts[part]) for limit, counts in zip(limits, values, strict=True)
-            ),
-        )
-        broken = broken_classes(own, contents_of_tuples(table, np.arange(len(table.counts))))
-        suppressed = int(table.counts[broken].sum()) + int(classes.gone[part])
-        records = table.records + int(classes.gone[part])
-        over += suppressed > policy.suppressible(records)
+        table, gone = some_tuples(classes.table, classes.parts == part), int(classes.gone[part])
+        own = tuple(replace(limit, whole=counts[part]) for limit, counts in zip(limits, values, strict=True))
+        task = question(policy, chosen[0], own, subjects=table.records + gone, gone=gone)
+        over += not _is_feasible(replace(task, recoder="fixed", levels=chosen[1]), table)
     if over:
         raise InputError(
             f"{over} of {len(classes.gone)} partitions would be beyond anonymize.suppression_limit, since "
             "whole classes are suppressed, also those too far from their partition (its t is smaller). "
             f"{_FEWER}, or set a suppression limit or t that the whole table keeps with room to spare."
         )
+
+
+def _is_feasible(task: Task, table: DistinctTuples) -> bool:
+    """Whether the classes of a partition can be released at the levels of a task."""
+    if not task.cells:
+        broken = broken_classes(task.constraints, contents_of_tuples(table, np.arange(len(table.counts))))
+        return int(table.counts[broken].sum()) <= task.constraints.max_suppressed
+    try:
+        choose(task, table)
+    except InfeasibleError:
+        return False
+    return True

@@ -12,7 +12,7 @@ from anon_pipeline.base.observer import ignore
 from anon_pipeline.division.deciding_columns import read_deciding
 from anon_pipeline.division.plan import plan_division
 from anon_pipeline.publish.whole_chain import anonymize
-from tests.division.test_divide import divided, people, project
+from tests.division.test_divide import divided, people, project, releases
 
 
 def test_each_class_is_whole_and_each_record_somewhere(tmp_path: Path) -> None:
@@ -43,8 +43,7 @@ def test_a_partition_without_any_value_of_a_column_is_refused(tmp_path: Path) ->
         divided(path, policy, parts=40)
 
 
-@pytest.mark.parametrize("suppress", ["records", "cells"])
-def test_partitions_that_a_smaller_t_makes_infeasible_are_refused(tmp_path: Path, suppress: str) -> None:
+def test_partitions_that_a_smaller_t_makes_infeasible_are_refused(tmp_path: Path) -> None:
     """The class that is farthest from the whole table is half of what may be suppressed."""
     frame = people()
     path, policy = project(tmp_path, frame, anonymize={"k": 5})
@@ -61,3 +60,18 @@ def test_partitions_that_a_smaller_t_makes_infeasible_are_refused(tmp_path: Path
         InputError, match=r"partitions would be beyond anonymize\.suppression_limit.*its t is smaller"
     ):
         divided(path, policy, parts=2)
+
+
+def test_partitions_of_local_suppression_are_released_as_they_blank_cells(tmp_path: Path) -> None:
+    """Whole records at these levels would be far too many; each partition blanks cells of its own."""
+    frame = people()
+    exact = {"recoder": "fixed", "levels": {"age": 0, "city": 0}, "suppress": "cells"}
+    path, policy = project(tmp_path, frame, anonymize={"k": 5, **exact})
+    whole = anonymize(policy, frame)
+    assert whole.facts["k_anonymized"]["suppressed_cells"] > 150  # more records than may be suppressed
+    found = divided(path, policy, parts=3)
+    made = releases(found)
+    assert [one.report.passed for one in made] == [True] * 3
+    assert sum(len(one.frame) for one in made) >= 0.95 * len(frame)
+    for one in made:
+        assert one.frame.groupby(["age", "city"], dropna=False).size().min() >= 5
