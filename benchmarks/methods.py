@@ -80,7 +80,7 @@ def measured(
         attributes["source"] = {"path": "table.parquet", "format": "parquet"}
         own = policy_from(attributes)
         variants = variants_of(own, settings)
-        found = measure_variants(variants, Locations(*(folder,) * 4), equal_risk=equal_risk)
+        found = measure_variants(variants, Locations(*(folder,) * 4), equal="risk" if equal_risk else None)
         return own, list(_told(found, len(variants)))
 
 

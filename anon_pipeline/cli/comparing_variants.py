@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -49,6 +49,12 @@ _TEXTS = {"variant", "gate"}
     help="Choose k (not smaller) and ε (not larger) of each variant: least loss, linking at most that of "
     "POLICY.",
 )
+@click.option(
+    "--equal-loss",
+    is_flag=True,
+    help="Choose k (not smaller) and ε (not larger) of each variant: least linking, losing at most what "
+    "POLICY loses. Not with --equal-risk.",
+)
 @click.option("--csv", "csv_file", type=NEW_FILE, help="Write the table as CSV.")
 @click.option("--map", "map_file", type=NEW_FILE, help="Write the map of risk and loss as SVG.")
 @partition_option
@@ -73,6 +79,8 @@ def compare(
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
     from anon_pipeline.tuning.comparison_rows import as_json as to_json  # noqa: PLC0415
 
+    if options["equal_risk"] and options["equal_loss"]:
+        raise click.UsageError("--equal-risk and --equal-loss must not be given together")
     policy = load_policy(policy_file)
     check_partition(policy, options["partition"])
     locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
@@ -91,6 +99,13 @@ def compare(
         ctx.exit(_INFEASIBLE)
 
 
+def _equal(options: dict[str, Any]) -> Literal["risk", "loss"] | None:
+    """Return what is equal, as the options say."""
+    if options["equal_risk"]:
+        return "risk"
+    return "loss" if options["equal_loss"] else None
+
+
 def _measure(policy: Policy, locations: Locations, options: dict[str, Any]) -> list[Measured]:
     from anon_pipeline.tuning.outcomes import measure_variants  # noqa: PLC0415
     from anon_pipeline.tuning.variants import variants_of  # noqa: PLC0415
@@ -102,7 +117,7 @@ def _measure(policy: Policy, locations: Locations, options: dict[str, Any]) -> l
                 variants,
                 locations,
                 partition=options["partition"],
-                equal_risk=options["equal_risk"],
+                equal=_equal(options),
                 observe=progress,
             )
         )

@@ -1,4 +1,4 @@
-"""A policy's k and ε with the least loss by which no more records are linked than by another one."""
+"""A policy's k and ε at equal risk or at equal loss: one of both is held to that of another policy."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from anon_pipeline.base.errors import InfeasibleError, PolicyError
 from anon_pipeline.perturb.entropy import seeded_entropy
@@ -25,40 +25,56 @@ _BETWEEN: Final = 3  # ε that are tried between the best one and each neighbor
 _SEED: Final = 0  # of simulated noise, as in `tune`
 
 
-class Safe(NamedTuple):
-    """A policy that links no more than it may.
+class Pair(NamedTuple):
+    """A policy with a k and an ε.
 
-    k, epsilon: of it. loss: expected.
+    k, epsilon: of it. linking, loss: expected.
     passes: whether it is expected to keep the limits of the gate that can be judged without a release.
     """
 
     policy: Policy
     k: int
     epsilon: float | None
+    linking: float
     loss: float
     passes: bool
 
-    @property
-    def rank(self) -> tuple[bool, float, int]:
-        """What decides between several, the least being the best: it passes, loses little, has a small k."""
-        return not self.passes, self.loss, self.k
+
+class Goal(NamedTuple):
+    """What is held, and the most that it may be; the other one shall be as small as possible.
+
+    held: at equal risk the share of the released records that is linked, at equal loss the loss.
+    """
+
+    held: Literal["linking", "loss"]
+    most: float
+
+    def is_kept(self, expected: Expected) -> bool:
+        """Whether what is expected is within the bound."""
+        return (expected.linking_released if self.held == "linking" else expected.loss) <= self.most
+
+    def rank(self, pair: Pair) -> tuple[bool, float, float, int]:
+        """What decides between pairs, the least being the best: whether it passes, the other one, k."""
+        first, second = (pair.loss, pair.linking) if self.held == "linking" else (pair.linking, pair.loss)
+        return not pair.passes, first, second, pair.k
 
 
-def linking_at(policy: Policy, before: Staged, hierarchies: Path) -> float:
-    """Return the share of released records that are linked, on average over the noise.
+def goal_of(held: Literal["linking", "loss"], policy: Policy, before: Staged, hierarchies: Path) -> Goal:
+    """Return the goal to have no more of what is held than a policy has, on average over the noise.
 
     Args:
         before: the table that is recoded.
     """
-    return _expect(policy, recode_input(policy, before, hierarchies=hierarchies)).linking_released
+    expected = _expect(policy, recode_input(policy, before, hierarchies=hierarchies))
+    return Goal(held, expected.linking_released if held == "linking" else expected.loss)
 
 
 def _expect(policy: Policy, table: Recoded) -> Expected:
     return expect(policy, table, entropy=seeded_entropy(_SEED))
 
 
-def as_safe(policy: Policy, before: Staged, most: float, *, hierarchies: Path) -> Safe | None:
-    """Find the k and ε with the least loss by which at most a share is linked.
+def find_pair(policy: Policy, before: Staged, goal: Goal, *, hierarchies: Path) -> Pair | None:
+    """Find the best k and ε that keep a goal.
 
     k is the policy's or up to 50 times it. ε is at most the policy's: twelve from 0.05 on are tried, and some
     more around the best of them, since linking need not grow with ε, nor loss fall, where records are
@@ -66,23 +82,22 @@ def as_safe(policy: Policy, before: Staged, most: float, *, hierarchies: Path) -
 
     Args:
         before: the table that is recoded.
-        most: share of the released records.
     Returns:
-        None where no k and ε link so few.
+        None where no k and ε keep the goal.
     Raises:
         InfeasibleError: no k has a recoding.
     """
     problems: list[InfeasibleError] = []
-    found = list(_all_safe(policy, before, most, problems, hierarchies=hierarchies))
+    found = list(_pairs(policy, before, goal, problems, hierarchies=hierarchies))
     if len(problems) == len(_TIMES):
         raise problems[0]
-    return min(found, key=lambda one: one.rank, default=None)
+    return min(found, key=goal.rank, default=None)
 
 
-def _all_safe(
-    policy: Policy, before: Staged, most: float, problems: list[InfeasibleError], *, hierarchies: Path
-) -> Iterator[Safe]:
-    """Yield the best ε for each k that may lose less than those before, and note why a k has no recoding."""
+def _pairs(
+    policy: Policy, before: Staged, goal: Goal, problems: list[InfeasibleError], *, hierarchies: Path
+) -> Iterator[Pair]:
+    """Yield the best ε for each k that may be better than those before, and note why a k has no recoding."""
     best = math.inf
     for times in _TIMES:
         k = round(policy.anonymize.k * times)
@@ -92,22 +107,23 @@ def _all_safe(
         except InfeasibleError as error:
             problems.append(error)
             continue
-        if _least_loss(policy, table) >= best:
+        least = _least_loss(policy, table)
+        if least >= best if goal.held == "linking" else least > goal.most:
             continue
-        one = _best(policy, table, k, most)
+        one = _best(policy, table, k, goal)
         if one is not None:
             best = min(best, one.loss) if one.passes else best
             yield one
 
 
-def _best(policy: Policy, table: Recoded, k: int, most: float) -> Safe | None:
-    """Return the ε with the least loss of those that are tried, for one k; None where none is safe."""
+def _best(policy: Policy, table: Recoded, k: int, goal: Goal) -> Pair | None:
+    """Return the best ε of those that are tried, for one k; None where none keeps the goal."""
     if not policy.perturbed:
-        return next(_safe(policy, table, k, [None], most), None)
+        return next(_kept(policy, table, k, [None], goal), None)
     assert policy.perturb is not None  # noqa: S101 - there is noise
     own = policy.perturb.epsilon
     epsilons = [*(epsilon for epsilon in _EPSILONS if epsilon < own), own]
-    first = min(_safe(policy, table, k, epsilons, most), key=lambda one: one.rank, default=None)
+    first = min(_kept(policy, table, k, epsilons, goal), key=goal.rank, default=None)
     if first is None or first.epsilon is None:
         return None
     place = epsilons.index(first.epsilon)
@@ -117,13 +133,13 @@ def _best(policy: Policy, table: Recoded, k: int, most: float) -> Safe | None:
         for low, high in itertools.pairwise(near)
         for step in range(1, _BETWEEN + 1)
     ]
-    return min([first, *_safe(policy, table, k, between, most)], key=lambda one: one.rank)
+    return min([first, *_kept(policy, table, k, between, goal)], key=goal.rank)
 
 
-def _safe(
-    policy: Policy, table: Recoded, k: int, epsilons: Iterable[float | None], most: float
-) -> Iterator[Safe]:
-    """Yield those of some ε that link at most a share; one that a mechanism does not take is none."""
+def _kept(
+    policy: Policy, table: Recoded, k: int, epsilons: Iterable[float | None], goal: Goal
+) -> Iterator[Pair]:
+    """Yield those of some ε that keep the goal; one that a mechanism does not take is none."""
     for epsilon in epsilons:
         try:
             changed = _with(policy, k, epsilon)
@@ -131,9 +147,9 @@ def _safe(
         except PolicyError:
             continue
         expected = _expect(changed, table)
-        if expected.linking_released <= most:
+        if goal.is_kept(expected):
             passes = all(verdict.status.publishable for verdict in verdicts(changed, expected))
-            yield Safe(changed, k, epsilon, expected.loss, passes)
+            yield Pair(changed, k, epsilon, expected.linking_released, expected.loss, passes)
 
 
 def _least_loss(policy: Policy, table: Recoded) -> float:

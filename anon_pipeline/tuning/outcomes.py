@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from time import monotonic
-from typing import Final
+from typing import Final, Literal
 
 from anon_pipeline.base.errors import (
     AnonPipelineError,
@@ -27,7 +27,7 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.protection import Effect
 from anon_pipeline.sources.population import read_population
 from anon_pipeline.stages.lineage import Descent, Where
-from anon_pipeline.tuning.equal_risk import Safe, as_safe, linking_at
+from anon_pipeline.tuning.equal_risk import Goal, Pair, find_pair, goal_of
 from anon_pipeline.tuning.recode_input import input_to_recode
 from anon_pipeline.tuning.tune import source_of
 from anon_pipeline.tuning.variants import Variant
@@ -80,7 +80,7 @@ class Measured:
     """A variant, and what becomes of the table by it.
 
     outcome: None where no release can be made. problem: why not; empty if there is one.
-    k, epsilon: of its policy; others than were asked for where they were chosen for equal risk.
+    k, epsilon: of its policy; others than were asked for where they were chosen for equal risk or loss.
     weakens: whether the change weakens protection, as `limits.changes.compare_policies` has it.
     """
 
@@ -97,7 +97,7 @@ def measure_variants(
     locations: Locations,
     *,
     partition: str | None = None,
-    equal_risk: bool = False,
+    equal: Literal["risk", "loss"] | None = None,
     observe: Observer = ignore,
 ) -> Iterator[Measured]:
     """Make a release of the same table by each policy, measure it, and throw it away.
@@ -106,21 +106,23 @@ def measure_variants(
 
     Args:
         variants: the first one is that of the source.
-        equal_risk: whether k and ε of each of the others are chosen, see `equal_risk.as_safe`.
+        equal: whether k and ε of each of the others are chosen, see `equal_risk.find_pair`, and by what.
         observe: called when a variant begins, and now and then with how far a search is.
     Raises:
         InputError: the source cannot be read, or the table does not fit the policy.
-        InfeasibleError: with ``equal_risk``, the policy itself has no recoding.
+        InfeasibleError: with ``equal``, the policy itself has no recoding.
     """
     base = variants[0].policy
     assert base is not None  # noqa: S101 - it was read from a file
-    if equal_risk and base.whole_columns:
+    if equal is not None and base.whole_columns:
         raise InputError(
-            f"--equal-risk must be left out: {', '.join(base.whole_columns)} are changed by a method without "
-            "a distribution, by which equal risk could be computed"
+            f"--equal-{equal} must be left out: {', '.join(base.whole_columns)} are changed by a method "
+            f"without a distribution, by which equal {equal} could be computed"
         )
+    if equal == "loss":
+        _refuse_other_loss(base)
     frame = source_of(base, locations, partition=partition)
-    most = _linking_of(base, frame, locations) if equal_risk else None
+    goal = None if equal is None else _goal_of(equal, base, frame, locations)
     for variant in variants:
         observe(Step(variant.name))
         policy = variant.policy
@@ -131,8 +133,10 @@ def measure_variants(
             if policy is not base:
                 locations.confine(policy, partition)
                 refuse_below_defaults(policy, *filter(None, [locations.project]))
-            if most is not None and policy is not base:
-                policy = _as_safe(policy, frame, locations, most).policy
+            if equal == "loss":
+                _refuse_other_loss(policy)
+            if goal is not None and policy is not base:
+                policy = _find_pair(policy, frame, locations, goal).policy
             found = _measure(policy, frame, locations, observe)
         except (InputError, PolicyError, InfeasibleError) as error:
             if policy is base and not isinstance(error, InfeasibleError):
@@ -144,6 +148,15 @@ def measure_variants(
         yield Measured(variant.name, found, k=policy.anonymize.k, epsilon=epsilon, weakens=weakens)
 
 
+def _refuse_other_loss(policy: Policy) -> None:
+    """Refuse to make equal what the table of variants does not show: its loss is that of granularity."""
+    if policy.anonymize.loss != "granularity":
+        raise InputError(
+            f"anonymize.loss must be granularity for --equal-loss, got {policy.anonymize.loss}: loss is "
+            "compared by granularity"
+        )
+
+
 def _problem(error: AnonPipelineError) -> str:
     """Say why there is no release, without what was measured."""
     if isinstance(error, InfeasibleError):
@@ -151,24 +164,25 @@ def _problem(error: AnonPipelineError) -> str:
     return str(error)
 
 
-def _linking_of(policy: Policy, frame: Table, locations: Locations) -> float:
-    """Return what is linked by a policy as it is."""
-    with private_stage("equal risk"):
+def _goal_of(equal: Literal["risk", "loss"], policy: Policy, frame: Table, locations: Locations) -> Goal:
+    """Return the goal to link, or to lose, no more than a policy does as it is."""
+    with private_stage(f"equal {equal}"):
         before = input_to_recode(policy, frame, hierarchies=locations.hierarchies)
-        return linking_at(policy, before, locations.hierarchies)
+        return goal_of("linking" if equal == "risk" else "loss", policy, before, locations.hierarchies)
 
 
-def _as_safe(policy: Policy, frame: Table, locations: Locations, most: float) -> Safe:
-    """Find a policy's k and ε with the least loss by which at most so many records are linked.
+def _find_pair(policy: Policy, frame: Table, locations: Locations, goal: Goal) -> Pair:
+    """Find a policy's best k and ε that keep a goal.
 
     Raises:
         InputError: there are none.
     """
-    with private_stage("equal risk"):
+    with private_stage(f"equal {'risk' if goal.held == 'linking' else 'loss'}"):
         before = input_to_recode(policy, frame, hierarchies=locations.hierarchies)
-        found = as_safe(policy, before, most, hierarchies=locations.hierarchies)
+        found = find_pair(policy, before, goal, hierarchies=locations.hierarchies)
     if found is None:
-        raise InputError("links more records than the policy, whatever its k and ε")
+        does = "links more records" if goal.held == "linking" else "loses more"
+        raise InputError(f"{does} than the policy, whatever its k and ε")
     return found
 
 

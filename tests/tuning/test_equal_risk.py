@@ -1,4 +1,4 @@
-"""k and ε by which no more is linked than by another policy: no point of a grid is as safe and loses less."""
+"""k and ε at equal risk or loss: no point of a grid keeps the goal and is better."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from anon_pipeline.base.errors import InfeasibleError
-from anon_pipeline.tuning.equal_risk import as_safe, linking_at
+from anon_pipeline.tuning.equal_risk import Goal, find_pair, goal_of
 from anon_pipeline.tuning.grid import Grid
 from anon_pipeline.tuning.recode_input import input_to_recode
 from anon_pipeline.tuning.tune import tune
@@ -25,31 +25,55 @@ def test_a_grid_of_points_has_none_that_is_as_safe_and_loses_less(columns, most)
         perturb={"epsilon": 5},
     )
     before = input_to_recode(own, people())
-    found = as_safe(own, before, most, hierarchies=HERE)
+    found = find_pair(own, before, Goal("linking", most), hierarchies=HERE)
     assert found is not None and found.epsilon is not None
     assert (found.policy.anonymize.k, found.policy.perturb.epsilon) == (found.k, found.epsilon)
-    assert linking_at(found.policy, before, HERE) <= most
+    assert goal_of("linking", found.policy, before, HERE).most <= most
     grid = Grid(k=(10, 20, 30, 50, 100), epsilon=(0.1, 0.2, 0.5, 1, 2, 5))
     assert found.k >= 10 and found.epsilon <= 5
     safe = [p for p in tune(own, people(), grid).points if p.expected.linking_released <= most]
     assert all(p.expected.loss >= found.loss - 1e-9 for p in safe)
 
 
+@pytest.mark.parametrize("most", [0.35, 0.6])
+def test_a_grid_of_points_has_none_that_loses_as_little_and_links_less(most: float) -> None:
+    own = policy(
+        anonymize={"k": 5, "loss": "granularity", "suppression_limit": 0.1},
+        perturb={"epsilon": 5},
+        gate={"k": 5},
+    )
+    before = input_to_recode(own, people())
+    found = find_pair(own, before, Goal("loss", most), hierarchies=HERE)
+    assert found is not None
+    assert goal_of("loss", found.policy, before, HERE).most <= most
+    assert found.k >= 5 and found.epsilon is not None and found.epsilon <= 5
+    grid = Grid(k=(5, 10, 15, 25, 50), epsilon=(0.1, 0.2, 0.5, 1, 2, 5))
+    cheap = [p for p in tune(own, people(), grid).points if p.expected.loss <= most]
+    assert cheap
+    passing = [p for p in cheap if p.passes] if found.passes else cheap
+    assert all(p.expected.linking_released >= found.linking - 1e-9 for p in passing)
+
+
+def test_nothing_loses_as_little_as_the_data_itself() -> None:
+    own = policy()
+    assert find_pair(own, input_to_recode(own, people()), Goal("loss", 0.0), hierarchies=HERE) is None
+
+
 def test_without_noise_k_alone_makes_it_safe() -> None:
     bare = policy(columns={"height": {"role": "insensitive"}}, perturb=None, suppress={})
     before = input_to_recode(bare, people())
-    found = as_safe(bare, before, 0.004, hierarchies=HERE)
+    found = find_pair(bare, before, Goal("linking", 0.004), hierarchies=HERE)
     assert found is not None
-    assert found.epsilon is None and linking_at(found.policy, before, HERE) <= 0.004
-    assert linking_at(bare, before, HERE) > 0.004
+    assert found.epsilon is None and goal_of("linking", found.policy, before, HERE).most <= 0.004
+    assert goal_of("linking", bare, before, HERE).most > 0.004
 
 
 def test_nothing_is_as_safe_as_no_link_at_all() -> None:
     own = policy()
-    assert as_safe(own, input_to_recode(own, people()), 0.0, hierarchies=HERE) is None
+    assert find_pair(own, input_to_recode(own, people()), Goal("linking", 0.0), hierarchies=HERE) is None
 
 
 def test_no_recoding_with_any_k_says_why() -> None:
     own = policy(anonymize={"k": 20, "l_diversity": {"illness": {"l": 5}}})
     with pytest.raises(InfeasibleError, match="l_diversity"):
-        as_safe(own, input_to_recode(own, people()), 0.1, hierarchies=HERE)
+        find_pair(own, input_to_recode(own, people()), Goal("linking", 0.1), hierarchies=HERE)

@@ -66,7 +66,7 @@ def test_variants_without_a_release_say_why_and_the_others_go_on(places: Locatio
 def test_equal_risk_links_no_more_than_the_first_one(places: Locations, columns) -> None:
     bare = {"perturb": None, "suppress": {}} if columns else {}
     own = policy(columns=columns, **bare)
-    base, cut, staircase = measured(own, places, "recoder=mondrian", "k=10", equal_risk=True)
+    base, cut, staircase = measured(own, places, "recoder=mondrian", "k=10", equal="risk")
     assert base.outcome is not None and base.k == 20
     for one in (cut, staircase):
         assert one.outcome is not None
@@ -74,9 +74,27 @@ def test_equal_risk_links_no_more_than_the_first_one(places: Locations, columns)
         assert one.outcome.linking <= base.outcome.linking * 1.05
 
 
+@pytest.mark.parametrize("columns", [{}, {"height": {"role": "insensitive"}}])
+def test_equal_loss_loses_no_more_than_the_first_one(places: Locations, columns) -> None:
+    bare = {"perturb": None, "suppress": {}} if columns else {}
+    own = policy(columns=columns, anonymize={"k": 20, "loss": "granularity"}, **bare)
+    base, cut, other = measured(own, places, "recoder=mondrian", "loss=precision", equal="loss")
+    plain = measured(own, places, "recoder=mondrian")[1]
+    assert base.outcome is not None and cut.outcome is not None and plain.outcome is not None
+    assert cut.outcome.loss <= base.outcome.loss + 0.02  # noise decides who is suppressed
+    assert cut.outcome.linking <= plain.outcome.linking
+    assert cut.k is not None and plain.k is not None and cut.k >= plain.k
+    assert other.outcome is None and "must be granularity for --equal-loss" in other.problem
+
+
+def test_equal_loss_is_refused_where_loss_is_measured_otherwise(places: Locations) -> None:
+    with pytest.raises(InputError, match="must be granularity for --equal-loss, got precision"):
+        measured(policy(anonymize={"k": 20, "loss": "precision"}), places, "recoder=mondrian", equal="loss")
+
+
 def test_nothing_is_left_behind(places: Locations) -> None:
     before = sorted(path.name for path in places.sources.iterdir())
-    measured(policy(), places, "recoder=mondrian", equal_risk=True)
+    measured(policy(), places, "recoder=mondrian", equal="risk")
     assert sorted(path.name for path in places.sources.iterdir()) == before
 
 
