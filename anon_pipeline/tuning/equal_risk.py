@@ -49,7 +49,7 @@ class Goal(NamedTuple):
     held: Literal["linking", "loss"]
     most: float
 
-    def is_kept(self, expected: Expected) -> bool:
+    def is_pairs_of_k(self, expected: Expected) -> bool:
         """Whether what is expected is within the bound."""
         return (expected.linking_released if self.held == "linking" else expected.loss) <= self.most
 
@@ -119,11 +119,11 @@ def _pairs(
 def _best(policy: Policy, table: Recoded, k: int, goal: Goal) -> Pair | None:
     """Return the best ε of those that are tried, for one k; None where none keeps the goal."""
     if not policy.perturbed:
-        return next(_kept(policy, table, k, [None], goal), None)
+        return next(_pairs_of_k(policy, table, k, [None], goal), None)
     assert policy.perturb is not None  # noqa: S101 - there is noise
     own = policy.perturb.epsilon
     epsilons = [*(epsilon for epsilon in _EPSILONS if epsilon < own), own]
-    first = min(_kept(policy, table, k, epsilons, goal), key=goal.rank, default=None)
+    first = min(_pairs_of_k(policy, table, k, epsilons, goal), key=goal.rank, default=None)
     if first is None or first.epsilon is None:
         return None
     place = epsilons.index(first.epsilon)
@@ -133,10 +133,10 @@ def _best(policy: Policy, table: Recoded, k: int, goal: Goal) -> Pair | None:
         for low, high in itertools.pairwise(near)
         for step in range(1, _BETWEEN + 1)
     ]
-    return min([first, *_kept(policy, table, k, between, goal)], key=goal.rank)
+    return min([first, *_pairs_of_k(policy, table, k, between, goal)], key=goal.rank)
 
 
-def _kept(
+def _pairs_of_k(
     policy: Policy, table: Recoded, k: int, epsilons: Iterable[float | None], goal: Goal
 ) -> Iterator[Pair]:
     """Yield those of some ε that keep the goal; one that a mechanism does not take is none."""
@@ -147,7 +147,7 @@ def _kept(
         except PolicyError:
             continue
         expected = _expect(changed, table)
-        if goal.is_kept(expected):
+        if goal.is_pairs_of_k(expected):
             passes = all(verdict.status.publishable for verdict in verdicts(changed, expected))
             yield Pair(changed, k, epsilon, expected.linking_released, expected.loss, passes)
 
