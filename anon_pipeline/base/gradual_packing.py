@@ -73,6 +73,7 @@ class _Values(_Packer):
         self._places: list[Codes] = []
 
     def add(self, part: pd.Series) -> bool:
+        """Look its different values up, and add those that are new; whether there are not too many."""
         cells = pa.array(part.array, type=self._values.type) if self._texts else _bits(part)
         cells = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
         if not self._places and not repeats(cells):
@@ -93,6 +94,7 @@ class _Values(_Packer):
         return isinstance(self.dtype, pd.StringDtype)
 
     def finish(self) -> PackedColumn:
+        """Put the places together, in as few bytes as the last number of values needs."""
         many = len(self._values)
         codes = narrow_codes(np.zeros(sum(map(len, self._places)), np.uint8), many + 1)
         begin = 0
@@ -117,6 +119,7 @@ class _Counts(_Packer):
         self._parts: list[tuple[Codes, int, int]] = []
 
     def add(self, part: pd.Series) -> bool:
+        """Note how far each number is above the least of the part; whether they are close enough."""
         numbers: NDArray[np.int64] = part.to_numpy()
         least, most = int(numbers.min()), int(numbers.max())
         if most - least >= _SPAN:
@@ -125,6 +128,7 @@ class _Counts(_Packer):
         return True
 
     def finish(self) -> PackedColumn | None:
+        """Count all from the least of all parts; None: they are too far apart, or there are none."""
         least = min((own for _, own, _ in self._parts), default=0)
         span = max((most for _, _, most in self._parts), default=-1) - least + 1
         if not 0 < span <= _SPAN:

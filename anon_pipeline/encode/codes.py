@@ -89,6 +89,7 @@ def _accepted_column(named: Table, name: str, column: object) -> pd.Series | Pac
     """
 
     def cast(series: pd.Series) -> pd.Series:
+        """Cast the whole column, or its different cells."""
         found, problems = series, list[str]()
         if isinstance(series.dtype, pd.CategoricalDtype):
             found = series.astype(object)

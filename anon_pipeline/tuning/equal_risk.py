@@ -49,7 +49,7 @@ class Goal(NamedTuple):
     held: Literal["linking", "loss"]
     most: float
 
-    def is_pairs_of_k(self, expected: Expected) -> bool:
+    def is_kept(self, expected: Expected) -> bool:
         """Whether what is expected is within the bound."""
         return (expected.linking_released if self.held == "linking" else expected.loss) <= self.most
 
@@ -147,7 +147,7 @@ def _pairs_of_k(
         except PolicyError:
             continue
         expected = _expect(changed, table)
-        if goal.is_pairs_of_k(expected):
+        if goal.is_kept(expected):
             passes = all(verdict.status.publishable for verdict in verdicts(changed, expected))
             yield Pair(changed, k, epsilon, expected.linking_released, expected.loss, passes)
 
