@@ -30,6 +30,13 @@ from anon_pipeline.cli.document_parts import (
 from anon_pipeline.cli.group_documents import OF_GROUPS
 from anon_pipeline.cli.result_schemas import RESULTS
 
+_VERIFIED: Mapping[str, Any] = {
+    "verified": BIT,
+    "in_part": {**BIT, "description": "By the public part of its policy, which is stored with it."},
+    "verdicts": list_of(VERDICT),
+    "unverified": rows_of({"path": TEXT, "why": TEXT}),
+    "warnings": rows_of({"text": TEXT, "section": TEXT}),
+}
 DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
     **OF_GROUPS,
     "profile": object_of(
@@ -235,13 +242,25 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
         }
     ),
     "verify": object_of(
-        {
-            "verified": BIT,
-            "in_part": {**BIT, "description": "By the public part of its policy, which is stored with it."},
-            "verdicts": list_of(VERDICT),
-            "unverified": rows_of({"path": TEXT, "why": TEXT}),
-            "warnings": rows_of({"text": TEXT, "section": TEXT}),
-        }
+        _VERIFIED,
+        releases={
+            **rows_of({"release": TEXT, **_VERIFIED}),
+            "description": "Only of a folder of releases: each, by the name of its folder.",
+        },
+        together={
+            "anyOf": [
+                object_of(
+                    {
+                        "policies": {**COUNT, "description": "Different ones that made them."},
+                        "records": {**COUNT, "description": "Of their inputs."},
+                        "released": COUNT,
+                        **dict.fromkeys(("classes", "smallest", "shared"), NUMBER),
+                    }
+                ),
+                {"type": "null"},
+            ],
+            "description": "Only of a folder of releases; null: one of them is refused.",
+        },
     ),
 }
 """By command."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -21,11 +20,11 @@ from anon_pipeline.cli.options import (
     release_argument,
 )
 from anon_pipeline.cli.shared import echo_json, print_report, print_table
+from anon_pipeline.cli.verifying_several import as_document, verify_several
 
 if TYPE_CHECKING:
     from anon_pipeline.policy import Policy
     from anon_pipeline.publish.verify.unverifiable_leaves import Unverified
-    from anon_pipeline.publish.verify.verify import Verification
 
 
 @click.command()
@@ -48,7 +47,8 @@ def verify(
 ) -> None:
     """Check a release against its manifest.
 
-    RELEASE is its folder or its manifest.
+    RELEASE is its folder or its manifest, or a folder with the folders of several releases, such as
+    partitions: each is checked, and with --policy also whether there is one of each key that it lists.
 
     Recomputes the digests of files, content, policy and hierarchies, and judges the file by the policy's
     limits. Without --policy it uses the public policy, which is published with the release. Lists the
@@ -58,6 +58,7 @@ def verify(
     from anon_pipeline.base.errors import private_stage  # noqa: PLC0415
     from anon_pipeline.gate import Status  # noqa: PLC0415
     from anon_pipeline.publish.manifest.signatures import read_public_key  # noqa: PLC0415
+    from anon_pipeline.publish.verify.together import holds_several  # noqa: PLC0415
     from anon_pipeline.publish.verify.verify import Against, verify_in_detail  # noqa: PLC0415
 
     key = None if public_key is None else read_public_key(public_key)
@@ -70,11 +71,14 @@ def verify(
         locations = locations_of(policy_file, project, outside=allow_outside)
         locations.confine(policy)
         against = Against(policy, locations.hierarchies, key, locations.sources)
+    if holds_several(release):
+        verify_several(release, against, as_json=as_json)
+        return
     with private_stage("verify"):
         found = verify_in_detail(release, against)
     report = found.report
     if as_json:
-        echo_json(_as_json(found))
+        echo_json(as_document(found))
     else:
         print_report(report, f"{release.resolve().name}, checked", at_hand=True)
         if found.in_part:
@@ -94,7 +98,11 @@ def verify(
 
 
 def _policy(file: Path, release: Path) -> Policy:
-    """Read the policy of a release; one that needs a plugin that is not here is refused for that reason."""
+    """Read the policy of a release; one that needs a plugin that is not here is refused for that reason.
+
+    Args:
+        release: its folder or its manifest, or the folder of several.
+    """
     from anon_pipeline.base.errors import PolicyError  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
     from anon_pipeline.publish.manifest.extensions import absent  # noqa: PLC0415
@@ -126,18 +134,6 @@ def _describe_result(unverified: int) -> str:
 
 
 _MANY = 40  # leaves for one reason, of which only the number is shown
-
-
-def _as_json(found: Verification) -> dict[str, Any]:
-    from anon_pipeline.gate import Status  # noqa: PLC0415
-
-    return {
-        "verified": not found.report.with_status(Status.REFUSED),
-        "in_part": found.in_part,
-        "verdicts": found.report.to_json()["verdicts"],
-        "unverified": [asdict(leaf) for leaf in found.unverified],
-        "warnings": [{**asdict(warning), "section": warning.section} for warning in found.warnings],
-    }
 
 
 def _print_unverified(leaves: Iterable[Unverified], recorded: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -68,14 +68,24 @@ class Verification:
     unverified: leaves of the manifest that nothing vouches for; none where its signature was verified. Of a
         release that is refused there is no list.
     warnings: what its manifest revealed too much, if it is of a version that did.
-    in_part: whether it was verified with the public policy of the release, which is only a part of the
-        policy.
+    policy: that it was verified with; None: there was none.
+    table: what was released, as this policy reads it; None: without a policy, or it cannot be read.
     """
 
     report: GateReport
     unverified: tuple[Unverified, ...]
     warnings: tuple[Warned, ...]
-    in_part: bool = False
+    policy: Policy | None = field(default=None, repr=False)
+    table: pd.DataFrame | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def in_part(self) -> bool:
+        """Whether the policy was the public one of the release, which is only a part of the policy."""
+        return isinstance(self.policy, PublicPolicy)
+
+    def without_table(self) -> Verification:
+        """Return the same without what was released, to keep it."""
+        return replace(self, table=None)
 
 
 def verify_release(path: Path, against: Against) -> GateReport:
@@ -129,7 +139,7 @@ def verify_in_detail(path: Path, against: Against) -> Verification:
         left = tuple(list_unverified(read.document, _held_against(read, against, report, anew, rules)))
     later = any(one.reason and one.reason.startswith(LATER) for one in gate)
     warned = (*warnings_for(read.document), *([LOOKED_FOR] if later else []))
-    return Verification(report, left, warned, isinstance(against.policy, PublicPolicy))
+    return Verification(report, left, warned, against.policy, frame)
 
 
 def _held_against(

@@ -1,0 +1,112 @@
+"""`verify` of a folder of releases, such as the partitions of one policy; and its JSON documents."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from anon_pipeline.cli.shared import Progress, echo_json, print_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from anon_pipeline.publish.verify.together import Together, Verifications
+    from anon_pipeline.publish.verify.verify import Against, Verification
+
+_LISTED = 20  # releases with a row of their own, although nothing was refused
+
+
+def verify_several(folder: Path, against: Against, *, as_json: bool) -> None:
+    """Check each release in a folder and all of them together, and print what was found."""
+    from anon_pipeline.base.errors import private_stage  # noqa: PLC0415
+    from anon_pipeline.publish.verify.together import verify_together  # noqa: PLC0415
+
+    with Progress() as progress, private_stage("verify"):
+        found = verify_together(folder, against, observe=progress)
+    if as_json:
+        echo_json(_several_document(found))
+    else:
+        _print(found, folder)
+    if found.refused:
+        click.echo(f"refused: {', '.join(found.refused)}", err=True)
+        sys.exit(1)
+
+
+def as_document(found: Verification) -> dict[str, Any]:
+    """Return what was found of a release, as JSON has it."""
+    from anon_pipeline.gate import Status  # noqa: PLC0415
+
+    return {
+        "verified": not found.report.with_status(Status.REFUSED),
+        "in_part": found.in_part,
+        "verdicts": found.report.to_json()["verdicts"],
+        "unverified": [asdict(leaf) for leaf in found.unverified],
+        "warnings": [{**asdict(warning), "section": warning.section} for warning in found.warnings],
+    }
+
+
+def _several_document(found: Verifications) -> dict[str, Any]:
+    """Return what was found of several releases: the keys of a single one, and what each and all have."""
+    from anon_pipeline.gate import GateReport  # noqa: PLC0415
+
+    own = GateReport((found.partitions,), "", "").to_json()["verdicts"]
+    return {
+        "verified": not found.refused,
+        "in_part": any(one.in_part for one in found.each.values()),
+        "verdicts": own,
+        "unverified": [],
+        "warnings": [],
+        "releases": [{"release": name, **as_document(one)} for name, one in found.each.items()],
+        "together": None if found.together is None else asdict(found.together),
+    }
+
+
+def _print(found: Verifications, folder: Path) -> None:
+    rows = list(_rows(found))
+    if rows:
+        print_table(("release", "verdict"), rows, title=f"{folder.resolve().name}, checked")
+    if len(rows) < len(found.each):
+        click.echo(f"{len(found.each) - len(rows)} releases: nothing contradicts their manifests.")
+    click.echo(f"partitions  {found.partitions.status}: {found.partitions.reason or 'one of each key'}")
+    if found.together is not None:
+        for line in _sums(found.together):
+            click.echo(line)
+    for name, one in found.each.items():
+        for warning in one.warnings:
+            click.echo(f"warning: {name}: {warning.text}. See {warning.section}", err=True)
+    if any(one.unverified for one in found.each.values()):
+        click.echo(
+            "Some entries of the manifests cannot be checked here: verify one release alone to see which."
+        )
+
+
+def _rows(found: Verifications) -> Iterator[tuple[str, str]]:
+    """Yield a row for each release, of many only for those with something that was refused."""
+    from anon_pipeline.gate import Status  # noqa: PLC0415
+
+    for name, one in found.each.items():
+        refused = one.report.with_status(Status.REFUSED)
+        if refused or len(found.each) <= _LISTED:
+            said = "; ".join(f"{verdict.limit}: {verdict.reason}" for verdict in refused)
+            yield name, f"refused by {said}" if refused else "nothing contradicts its manifest"
+
+
+def _sums(together: Together) -> Iterator[str]:
+    """Say what the releases hold together."""
+    lost = together.records - together.released
+    share = lost / max(together.records, 1)
+    yield (
+        f"together    {together.released:,} records released of {together.records:,} "
+        f"({lost:,} left out: {share:.2%})"
+    )
+    if together.policies > 1:
+        yield f"            made by {together.policies} different policies"
+    if together.classes is not None:
+        yield (
+            f"            {together.classes:,} classes, the smallest with {together.smallest:,} records; "
+            f"{together.shared:,} of them in several releases"
+        )

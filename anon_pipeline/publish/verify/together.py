@@ -1,0 +1,161 @@
+"""Several releases verified together, such as the partitions of a divided table.
+
+Each is verified by itself. What is said of all of them is computed from the manifests and the released
+tables, which are read one at a time: whoever has the folder can do it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.observer import Observer, Step, ignore
+from anon_pipeline.catalog.releases import released_records
+from anon_pipeline.evidence.evidence import value_classes
+from anon_pipeline.gate import GateReport, Status, Verdict
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.publish.manifest.manifest import MANIFEST
+from anon_pipeline.publish.release_files import manifest_of, manifests_in
+from anon_pipeline.publish.verify.verify import Against, Verification, verify_in_detail
+from anon_pipeline.publish.verify.verify_files import unmeasured_verdict, verdict_on, verdict_on_list
+
+Classes = tuple[pd.DataFrame, NDArray[np.int64]]
+PARTITIONS: Final = "partitions"
+_NAMED: Final = 5  # of the keys that are named in a verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """What several releases hold together.
+
+    policies: different policies that made them, by their digests.
+    records: of their inputs. released: records of the released tables.
+    classes: different classes, over all releases; None: not known, see `verify_together`.
+    smallest: records of the smallest class, over all releases.
+    shared: classes with records in more than one release.
+    """
+
+    policies: int
+    records: int
+    released: int
+    classes: int | None = None
+    smallest: int | None = None
+    shared: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verifications:
+    """What was found of several releases.
+
+    each: by the name of a release's folder.
+    partitions: whether they are the partitions that the policy lists.
+    together: None: a release was refused.
+    """
+
+    each: Mapping[str, Verification]
+    partitions: Verdict
+    together: Together | None
+
+    @property
+    def refused(self) -> list[str]:
+        """What was refused: names of folders, or ``partitions``."""
+        wrong = [name for name, one in self.each.items() if one.report.with_status(Status.REFUSED)]
+        return [*wrong, *([PARTITIONS] if self.partitions.status is Status.REFUSED else [])]
+
+
+def holds_several(folder: Path) -> bool:
+    """Tell whether a folder is of no release, and has folders of releases in it."""
+    return folder.is_dir() and not (folder / MANIFEST).exists() and any(folder.glob(f"*/{MANIFEST}"))
+
+
+def verify_together(folder: Path, against: Against, *, observe: Observer = ignore) -> Verifications:
+    """Verify each release in the folders of a folder, and whether they are all that the policy lists.
+
+    Classes are counted over all releases unless there is no policy for one, or the generalize columns of one
+    are others.
+
+    Args:
+        folder: of folders of releases.
+        against: policy and key of all of them, where there are any.
+        observe: called with the name of each folder.
+    Raises:
+        InputError: there is no release.
+    """
+    each, documents = dict[str, Verification](), list[dict[str, Any]]()
+    counted = list[Classes | None]()
+    for manifest in manifests_in(folder):
+        observe(Step(manifest.parent.name))
+        try:
+            documents.append(manifest_of(manifest))
+            found = verify_in_detail(manifest.parent, against)
+        except InputError as error:
+            each[manifest.parent.name] = Verification(
+                GateReport((verdict_on("manifest", str(error)),), "", ""), (), ()
+            )
+            continue
+        counted.append(_count_classes(found))
+        each[manifest.parent.name] = found.without_table()
+    keys = [str(document.get("partition")) for document in documents]
+    refused = any(one.report.with_status(Status.REFUSED) for one in each.values())
+    return Verifications(
+        each, _judge_keys(keys, against.policy), None if refused else _together(documents, counted)
+    )
+
+
+def _count_classes(found: Verification) -> Classes | None:
+    """Return the classes of a release: their values, (m, columns), and how many records each has, (m,)."""
+    if found.table is None or found.policy is None or not found.policy.generalized:
+        return None
+    names = list(found.policy.generalized)
+    classes = value_classes(found.table, names)
+    first = np.unique(classes.labels, return_index=True)[1]
+    return found.table[names].iloc[first].astype(object), classes.sizes
+
+
+def _together(documents: Sequence[Mapping[str, Any]], counted: Sequence[Classes | None]) -> Together:
+    """Add up what verified manifests say, and join the classes of their tables."""
+    sums = (
+        len({document["policy_digest"] for document in documents}),
+        sum(int(document["facts"]["raw"]["records"]) for document in documents),
+        sum(released_records(document) for document in documents),
+    )
+    known = [one for one in counted if one is not None]
+    if len(known) < len(counted) or len({tuple(values.columns) for values, _ in known}) != 1:
+        return Together(*sums)
+    rows = pd.concat([values for values, _ in known], ignore_index=True)
+    sizes = pd.Series(np.concatenate([sizes for _, sizes in known]))
+    of_class = sizes.groupby([rows[name] for name in rows], dropna=False, sort=False)
+    records, releases = of_class.sum(), of_class.size()
+    return Together(*sums, len(records), int(records.min()), int((releases > 1).sum()))
+
+
+def _judge_keys(keys: Sequence[str], policy: Policy | None) -> Verdict:
+    """Judge whether the releases are one of each partition that a policy lists."""
+    twice = sorted({key for key in keys if keys.count(key) > 1})
+    if twice:
+        return verdict_on_list(PARTITIONS, [f"more than one release of {_name(twice)}"])
+    schedule = None if policy is None else policy.schedule
+    if schedule is None or not schedule.keys:
+        why = "needs --policy" if policy is None else "the policy lists no keys"
+        return unmeasured_verdict(PARTITIONS, why)
+    missing = [key for key in schedule.keys if key not in keys]
+    strange = sorted({*keys} - {*schedule.keys})
+    problems = [
+        f"{len(some)} {what}: {_name(some)}"
+        for some, what in ((missing, "without a release"), (strange, "not listed by the policy"))
+        if some
+    ]
+    return verdict_on_list(PARTITIONS, problems)
+
+
+def _name(keys: Sequence[str]) -> str:
+    """Name the first few keys of partitions, which are public."""
+    more = f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else ""
+    return ", ".join(keys[:_NAMED]) + more

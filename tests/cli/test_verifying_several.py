@@ -1,0 +1,77 @@
+"""`verify` of a folder of releases: what it prints, its JSON, its exit code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pandas as pd
+from jsonschema import validate
+
+from anon_pipeline.cli.documents import schema_of
+from tests.cli.projects import Folder
+
+
+def divided(
+    folder: Callable[..., Folder], people: Callable[..., pd.DataFrame], parts: int
+) -> tuple[Folder, str]:
+    """Return a project whose table was divided and released, and the id of the division."""
+    made = folder(source={"path": "people.parquet", "format": "parquet"})
+    people(1_200).to_parquet(made.path / "people.parquet", index=False)
+    done = made.call("divide", "policy.yaml", "--into", str(parts), "--json")
+    document = json.loads(done.out)
+    first, last = document["partitions"][0], document["partitions"][-1]
+    assert made.call("run", document["policy"], "--partitions", f"{first}...{last}").code == 0
+    return made, first.partition(".")[0]
+
+
+def test_a_division_is_one_release_of_whole_classes(
+    folder: Callable[..., Folder], small_people: Callable[..., pd.DataFrame]
+) -> None:
+    made, division = divided(folder, small_people, 3)
+    place, policy = f"out_divided/{division}", f"policy-{division}.yaml"
+    done = made.call("verify", place, "--policy", policy)
+    assert done.code == 0, done.err
+    assert done.out.count("nothing contradicts its manifest") == 3
+    assert "partitions  passed: one of each key" in done.out
+    assert "0 of them in several releases" in done.out
+    document = json.loads(made.call("verify", place, "--policy", policy, "--json").out)
+    validate(document, schema_of("verify"))
+    assert (document["verified"], document["in_part"]) == (True, False)
+    assert [one["release"] for one in document["releases"]] == [f"{division}.{part}" for part in "123"]
+    assert document["together"]["records"] == 1_200
+    assert document["together"]["shared"] == 0
+    part = json.loads(made.call("verify", place, "--json").out)
+    assert (part["in_part"], part["verdicts"][0]["status"]) == (True, "unmeasured")
+
+
+def test_a_partition_that_was_changed_or_is_missing(
+    folder: Callable[..., Folder], small_people: Callable[..., pd.DataFrame]
+) -> None:
+    made, division = divided(folder, small_people, 2)
+    place, policy = f"out_divided/{division}", f"policy-{division}.yaml"
+    first = made.path / place / f"{division}.1"
+    next(first.glob("*.parquet")).write_bytes(b"no table")
+    done = made.call("verify", place, "--policy", policy)
+    assert done.code == 1
+    assert f"refused: {division}.1" in done.err
+    assert "records released of" not in done.out
+    validate(json.loads(made.call("verify", place, "--json").out), schema_of("verify"))
+    (first / "manifest.json").unlink()
+    done = made.call("verify", place, "--policy", policy)
+    assert (done.code, done.err.splitlines()[-1]) == (1, "refused: partitions")
+    assert f"refused: 1 without a release: {division}.1" in done.out
+
+
+def test_of_many_releases_only_the_refused_ones_have_rows(
+    folder: Callable[..., Folder], small_people: Callable[..., pd.DataFrame]
+) -> None:
+    made, division = divided(folder, small_people, 21)
+    place = f"out_divided/{division}"
+    done = made.call("verify", place)
+    assert (done.code, "21 releases: nothing contradicts their manifests." in done.out) == (0, True)
+    (made.path / place / f"{division}.07" / "manifest.json").write_text("{}")
+    done = made.call("verify", place)
+    assert done.code == 1
+    assert f"{division}.07" in done.out
+    assert "20 releases: nothing contradicts their manifests." in done.out
