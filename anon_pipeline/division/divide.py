@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import secrets
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -14,9 +15,10 @@ from anon_pipeline.base.freed_memory import return_freed_memory
 from anon_pipeline.base.headers import refuse_names
 from anon_pipeline.base.observer import Observer, Step, ignore
 from anon_pipeline.catalog.recoders import names_where, recoder_of
+from anon_pipeline.division.abandoned import remove_abandoned
 from anon_pipeline.division.deciding_columns import read_deciding
 from anon_pipeline.division.divided_policy import divided_document, write_policy
-from anon_pipeline.division.part_files import removed_unless_done, write_parts
+from anon_pipeline.division.part_files import hold_part_folder, removed_unless_done, write_parts
 from anon_pipeline.division.plan import Plan, plan_division
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
@@ -33,6 +35,7 @@ from anon_pipeline.sources.type_readers import infer
 RECORDS: Final = 1_000_000
 """Records of a partition, about, if nobody says how many partitions there shall be."""
 _MOST_PARTS: Final = 1_000
+_FOLDER: Final = "partitions"  # of all divisions' files, in that of the sources
 _IGNORED: Final = ".gitignore"  # what a division that failed leaves in its folder
 
 
@@ -96,10 +99,13 @@ def divide(
     document = _fill_templates(read_document(policy_file))
     _refuse_undividable(policy)
     division = f"d{secrets.token_hex(4)}"  # with a letter first, it is never a date
+    folders = [*(locations.sources / _FOLDER).glob("d*"), *([] if to is None else [to])]
+    if remove_abandoned(folders, policies=policy_file.absolute().parent):
+        observe(Step("removed the files of a divide that was killed"))
     places = _places(policy_file, policy, locations, division, to)
     _refuse_unbookable(policy, locations, f"{division}.1")
     written = list[Path]()
-    with removed_unless_done(written):
+    with ExitStack() as held, removed_unless_done(written):
         with refuse_changes(places.source), private_stage("divide"):
             refuse_names(read_schema_of(places.source, policy.source.limits).names, list(policy.columns))
             observe(Step("counting"))
@@ -115,7 +121,8 @@ def divide(
             observe(Step("writing partitions"))
             rows = read_rows(places.source, policy.source.limits)
             files = [places.folder / f"{key}.parquet" for key in keys]
-            write_parts(rows, plan.owners, files, folder=places.folder, made=written)
+            held.enter_context(hold_part_folder(places.folder))
+            write_parts(rows, plan.owners, files, made=written)
         words = {
             name: level_in_words(policy, name, level, hierarchies=locations.hierarchies)
             for name, level in plan.levels.items()
@@ -162,7 +169,7 @@ def _places(
     """
     source = local_path(str(policy.source.place), "source.path", locations.sources, None)
     root = locations.sources.resolve()
-    folder = (root / "partitions" / division if to is None else to).resolve()
+    folder = (root / _FOLDER / division if to is None else to).resolve()
     problem = None
     if not folder.is_relative_to(root) or folder == root:
         problem = "be a folder below that of the sources"

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from anon_pipeline.base.disk import make_folder
 from anon_pipeline.base.errors import InputError, error_words
 from anon_pipeline.draft.private_files import make_private_folder
+from anon_pipeline.publish.lock import hold_folder
 
 _ROW_GROUP: Final = 2**17  # records of a row group
 _WAITING: Final = 2**21  # records of all partitions that wait to be written
@@ -61,42 +62,36 @@ class _Part:
 
 
 def write_parts(
-    rows: Iterable[pa.Table],
-    owners: NDArray[np.integer],
-    paths: list[Path],
-    *,
-    folder: Path,
-    made: list[Path],
+    rows: Iterable[pa.Table], owners: NDArray[np.integer], paths: list[Path], *, made: list[Path]
 ) -> None:
     """Write each record into the file of its partition, in the order of the source.
 
     Args:
         rows: the records, some at a time.
         owners: (n,) partition of each.
-        paths: of the files, 0600, in ``folder``, which is made for private files.
+        paths: of the files, 0600, in a folder that is held, see `hold_part_folder`.
         made: gets each file when it is begun, see `removed_unless_done`.
     Raises:
         InputError: a file cannot be written, or the source has other records than it had before.
     """
-    with _writable(folder):
-        parts: list[_Part] = []
-        with ExitStack() as stack:
-            begin = 0
-            for table in rows:
-                if not parts:
-                    parts = [stack.enter_context(_Part(path, table.schema, made)) for path in paths]
-                own = owners[begin : begin + len(table)]
-                begin += len(table)
-                if len(own) < len(table):
-                    raise InputError("the source must not change while it is divided, it did")
-                _share_out(table, own, parts)
-                if sum(part.waiting for part in parts) > _WAITING:
-                    for part in sorted(parts, key=lambda part: -part.waiting)[: -(-len(parts) // 2)]:
-                        part.write()
-            if begin < len(owners):
+    parts: list[_Part] = []
+    with ExitStack() as stack:
+        begin = 0
+        for table in rows:
+            if not parts:
+                parts = [stack.enter_context(_Part(path, table.schema, made)) for path in paths]
+            own = owners[begin : begin + len(table)]
+            begin += len(table)
+            if len(own) < len(table):
                 raise InputError("the source must not change while it is divided, it did")
-            for part in parts:
-                part.write()
+            _share_out(table, own, parts)
+            if sum(part.waiting for part in parts) > _WAITING:
+                for part in sorted(parts, key=lambda part: -part.waiting)[: -(-len(parts) // 2)]:
+                    part.write()
+        if begin < len(owners):
+            raise InputError("the source must not change while it is divided, it did")
+        for part in parts:
+            part.write()
 
 
 def _share_out(table: pa.Table, owners: NDArray[np.integer], parts: list[_Part]) -> None:
@@ -112,14 +107,20 @@ def _share_out(table: pa.Table, owners: NDArray[np.integer], parts: list[_Part])
 
 
 @contextmanager
-def _writable(folder: Path) -> Iterator[None]:
-    """Make the folder, and say in words what the disk says."""
+def hold_part_folder(folder: Path) -> Iterator[None]:
+    """Make the folder of partitions, for private files, and hold it: its lock names who writes there.
+
+    Raises:
+        InputError: it cannot be made, or not be written.
+        PublishError: another process holds it.
+    """
     reason = None
     try:
         make_folder(folder.parent)
         make_private_folder(folder)
         folder.chmod(0o700)
-        yield
+        with hold_folder(folder, wait=0):
+            yield
     except OSError as error:
         reason = error_words(error)
     if reason is not None:

@@ -14,7 +14,7 @@ import pytest
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.division import part_files
-from anon_pipeline.division.part_files import removed_unless_done, write_parts
+from anon_pipeline.division.part_files import hold_part_folder, removed_unless_done, write_parts
 
 OWNERS = np.random.default_rng(5).integers(0, 3, 1_000).astype(np.int16)
 TABLE = pa.table({"a": list(range(1_000)), "b": [f"text {i % 7}" if i % 5 else None for i in range(1_000)]})
@@ -31,8 +31,8 @@ def paths(folder: Path) -> list[Path]:
 
 def write(rows: Iterator[pa.Table], owners: np.ndarray, folder: Path) -> None:
     made: list[Path] = []
-    with removed_unless_done(made):
-        write_parts(rows, owners, paths(folder), folder=folder, made=made)
+    with hold_part_folder(folder), removed_unless_done(made):
+        write_parts(rows, owners, paths(folder), made=made)
 
 
 @pytest.mark.parametrize(("group", "waiting"), [(2**17, 2**21), (10, 2**21), (2**17, 40), (1, 1)])

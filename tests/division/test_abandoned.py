@@ -1,0 +1,161 @@
+"""A `divide` that is killed leaves no policy, and the next one removes what it has written."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import stat
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import yaml
+
+from anon_pipeline.base.errors import InputError, PublishError
+from anon_pipeline.base.observer import Step
+from anon_pipeline.division import divide as module
+from anon_pipeline.division import part_files
+from anon_pipeline.division.abandoned import remove_abandoned
+from anon_pipeline.division.divide import Division, divide
+from anon_pipeline.division.part_files import hold_part_folder
+from anon_pipeline.policy import load_policy
+from anon_pipeline.policy.locations import Locations
+from anon_pipeline.publish import lock
+from anon_pipeline.publish.lock import LOCK, this_process
+from tests.conftest import SMALL, merged
+from tests.forked import killed
+
+People = Callable[..., pd.DataFrame]
+FILE = "d01234567.1.parquet"
+PLACES = ("before a file", "before a row group", "before the policy", "after the policy")
+
+
+@pytest.fixture
+def policy(tmp_path: Path, small_people: People) -> Path:
+    small_people(600).to_parquet(tmp_path / "people.parquet", index=False)
+    path = tmp_path / "policy.yaml"
+    attributes = merged(SMALL, {"source": {"path": "people.parquet", "format": "parquet"}})
+    path.write_text(yaml.safe_dump({"type": "anon_pipeline.AnonymizedRelease", "attributes": attributes}))
+    return path
+
+
+def divided(path: Path, **more: Any) -> Division:
+    return divide(path, load_policy(path), Locations.of(path.parent, {}), parts=3, **more)
+
+
+def kill_at(path: Path, place: str, nth: int, to: Path | None) -> bool:
+    """Divide in a process that is killed at the nth time that it comes to a place."""
+    left = [nth]
+
+    def die(*_: object) -> None:
+        if not left[0]:
+            os.kill(os.getpid(), signal.SIGKILL)
+        left[0] -= 1
+
+    def before(owner: Any, name: str) -> None:
+        real = getattr(owner, name)
+        setattr(owner, name, lambda *a, **k: (die(), real(*a, **k))[1])
+
+    def work() -> None:
+        part_files._ROW_GROUP = 64
+        if place == "before a file":
+            before(part_files._Part, "__init__")
+        elif place == "before a row group":
+            before(part_files._Part, "write")
+        elif place == "before the policy":
+            before(module, "write_policy")
+        else:
+            real = module.write_policy
+            module.write_policy = lambda *a, **k: (real(*a, **k), die())[0]
+        divided(path, to=to)
+
+    return killed(work)
+
+
+def files_of(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file() and path.name != ".gitignore"]
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("named", [False, True])
+def test_killed_at_some_points_the_next_one_clears_up(
+    policy: Path, place: str, named: bool, tmp_path: Path
+) -> None:
+    source = (tmp_path / "people.parquet").read_bytes()
+    to = tmp_path / "mine" if named else None
+    for nth in range(0, 1 if "policy" in place else 3):
+        assert kill_at(policy, place, nth, to), "it came to its end"
+        left = [path for path in files_of(tmp_path) if path.suffix == ".parquet" and FILE[-2:] in path.name]
+        assert all(stat.S_IMODE(path.stat().st_mode) == 0o600 for path in left if path.parent != tmp_path)
+        written = [*tmp_path.glob("policy-*.yaml")]
+        assert len(written) == (place == "after the policy")
+        events = list[object]()
+        if place == "after the policy" and named:  # it is whole: its folder is not free
+            with pytest.raises(InputError, match="must be a new or an empty folder"):
+                divided(policy, to=to)
+            assert len([*tmp_path.glob("mine/d*.parquet")]) == 3
+            continue
+        found = divided(policy, to=to, observe=events.append)
+        steps = [event.name for event in events if isinstance(event, Step)]
+        cleared = place != "after the policy" and (place, nth) != ("before a file", 0)
+        assert ("removed the files of a divide that was killed" in steps) == cleared
+        frames = [pd.read_parquet(found.files / f"{key}.parquet") for key in found.keys]
+        assert sum(map(len, frames)) == 600
+        kept = {*found.files.glob("*.parquet")}
+        others = {*tmp_path.glob("partitions/*/*.parquet"), *tmp_path.glob("mine/*.parquet")} - kept
+        assert len(others) == (3 if place == "after the policy" else 0)
+        found.policy.unlink()
+        for path in kept:
+            path.unlink()
+    assert (tmp_path / "people.parquet").read_bytes() == source
+    assert not [*tmp_path.rglob(LOCK)]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder of partitions, with one file, that a process held that has ended."""
+    place = tmp_path / "partitions" / "d01234567"
+    place.mkdir(parents=True)
+    (place / FILE).write_bytes(b"rows")
+    (place / "notes.txt").write_text("mine")
+    (place / LOCK).write_text(json.dumps(asdict(replace(this_process(), started=1))))
+    return place
+
+
+def test_only_files_of_divisions_are_removed(folder: Path, tmp_path: Path) -> None:
+    assert remove_abandoned([folder, tmp_path], policies=tmp_path) == [folder]
+    assert [path.name for path in folder.iterdir()] == ["notes.txt"]
+
+
+def test_a_division_with_a_policy_is_kept(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "policy-d01234567.yaml").write_text("")
+    assert remove_abandoned([folder], policies=tmp_path) == []
+    assert (folder / FILE).is_file() and not (folder / LOCK).exists()
+
+
+@pytest.mark.parametrize("holder", ["alive", "another machine", "unreadable", "nobody"])
+def test_what_may_be_in_use_is_kept(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, holder: str
+) -> None:
+    if holder == "alive":
+        (folder / LOCK).write_text(json.dumps(asdict(this_process())))
+    elif holder == "another machine":
+        monkeypatch.setattr(lock.socket, "gethostname", lambda: "another")
+    elif holder == "unreadable":
+        (folder / LOCK).write_text("{")
+    else:
+        (folder / LOCK).unlink()
+    assert remove_abandoned([folder], policies=tmp_path) == []
+    assert (folder / FILE).is_file()
+
+
+def test_two_at_once_do_not_write_into_one_folder(policy: Path, tmp_path: Path) -> None:
+    to = tmp_path / "mine"
+    with hold_part_folder(to), pytest.raises(PublishError, match="process"), hold_part_folder(to):
+        raise AssertionError("never held")
+    with hold_part_folder(to), pytest.raises(InputError, match="must be a new or an empty folder"):
+        divided(policy, to=to)
