@@ -15,9 +15,9 @@ from anon_pipeline.base.freed_memory import return_freed_memory
 from anon_pipeline.base.headers import refuse_names
 from anon_pipeline.base.observer import Observer, Step, ignore
 from anon_pipeline.catalog.recoders import names_where, recoder_of
-from anon_pipeline.division.abandoned import remove_abandoned
 from anon_pipeline.division.deciding_columns import read_deciding
 from anon_pipeline.division.divided_policy import divided_document, write_policy
+from anon_pipeline.division.leftovers import remove_abandoned
 from anon_pipeline.division.part_files import hold_part_folder, removed_unless_done, write_parts
 from anon_pipeline.division.plan import Plan, plan_division
 from anon_pipeline.policy.locations import Locations

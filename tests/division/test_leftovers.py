@@ -19,8 +19,8 @@ from anon_pipeline.base.errors import InputError, PublishError
 from anon_pipeline.base.observer import Step
 from anon_pipeline.division import divide as module
 from anon_pipeline.division import part_files
-from anon_pipeline.division.abandoned import remove_abandoned
 from anon_pipeline.division.divide import Division, divide
+from anon_pipeline.division.leftovers import remove_abandoned
 from anon_pipeline.division.part_files import hold_part_folder
 from anon_pipeline.policy import load_policy
 from anon_pipeline.policy.locations import Locations
