@@ -6,7 +6,7 @@ import re
 from fractions import Fraction
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from anon_pipeline.policy.fields import Plain, Positive, Real, Strict, Whole
 from anon_pipeline.policy.hierarchies import Names, as_texts
@@ -56,6 +56,16 @@ class DeclaredColumn(Strict):
         description="Of an ε-DP release: share of ε, relative to the other columns; with histograms, tables "
         "share ε equally.",
     )
+
+    @field_validator("bounds", mode="before")
+    @classmethod
+    def _not_from_data(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            raise ValueError(
+                "must be [lowest, highest], what the column can have by what is known without the data: "
+                "bounds from the data would tell of its largest and smallest record"
+            )
+        return value
 
     @model_validator(mode="after")
     def _declared(self) -> DeclaredColumn:

@@ -15,6 +15,8 @@ from pydantic_core import ErrorDetails
 
 from anon_pipeline.base.places import is_url
 from anon_pipeline.catalog.detectors import NAMES
+from anon_pipeline.catalog.entry_code import import_entry
+from anon_pipeline.catalog.release_kinds import RELEASE_KINDS
 from anon_pipeline.policy.columns import COLUMN_TAGS
 from anon_pipeline.policy.fields_at import Place, choices_at, fields_at, is_mapping_of_numbers
 from anon_pipeline.policy.hierarchies import HIERARCHY_TAGS
@@ -166,6 +168,8 @@ def _unknown(item: ErrorDetails, model: type[BaseModel], meant: Mapping[Place, P
         return "is not known here. Write a space after the colon."
     if places := _places_of(key, item["loc"], model):
         return f"is not known here. It is a key of {places}."
+    if len(item["loc"]) == 1 and (types := _types_of(key)):
+        return f"is not known here. It is for policies with type: {types}."
     if close := get_close_matches(key, known, n=1):
         return f"is not known here. Is it {close[0]}?"
     return "is not known here" + (f". Known are {', '.join(known)}." if known else "")
@@ -181,6 +185,19 @@ def _places_of(key: str, loc: Place, model: type[BaseModel]) -> str:
         return f"columns with role {', '.join(roles)}" if roles else ""
     return ", ".join(name for name in model.model_fields if key in fields_at(model, (name,)))
 
+
+def _types_of(key: str) -> str:
+    """Say which other types of policies have a key, or promise what it may ask for."""
+    if key in _PROMISES:
+        return " or ".join(kind.type for kind in RELEASE_KINDS.values())
+    keys = {
+        kind.type: {kind.name, *import_entry(kind.policy).model_fields} for kind in RELEASE_KINDS.values()
+    }
+    return " or ".join(name for name, known in keys.items() if key in known)
+
+
+_PROMISES = {"release", "guarantee"}
+"""Keys by which one may ask for another kind of release."""
 
 _WORDS: Mapping[str, Callable[[ErrorDetails, type[BaseModel]], str]] = {
     "missing": _missing_sentence,

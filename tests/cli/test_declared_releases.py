@@ -94,7 +94,7 @@ def test_options_that_do_not_fit_are_refused(call: Call, option: tuple[str, ...]
 )
 def test_other_commands_say_that_it_is_another_kind(call: Call, command: tuple[str, ...]) -> None:
     done = call(command[0], "dp.yaml", *command[1:])
-    assert done.code == 2 and "What makes an ε-DP release is run" in done.err
+    assert done.code == 2 and "For an ε-DP release: run makes it" in done.err
 
 
 def test_a_lost_ledger_is_made_good(call: Call, tmp_path: Path) -> None:

@@ -81,6 +81,10 @@ def test_spelled_out_defaults_do_not_change_the_digest() -> None:
         ({"histograms": None, "group_means": {"k": 10**19}}, "less than or equal to 1000000000"),
         ({"epsilon": 21}, "less than or equal to 20"),
         ({"epsilon": True}, "must be a number"),
+        (
+            {"columns": {"age": {"bounds": "auto", "otherwise": 0}}},
+            "known without the data: bounds from the data would tell",
+        ),
         ({"name": "a b"}, "letters, digits and underscores"),
         ({"budget": {"epsilon": 1, "per": "record"}}, "budget.per: must be dataset"),
         ({"schedule": {"partitions": "daily"}}, "schedule.partitions: must be left out"),

@@ -20,6 +20,21 @@ CASES: list[tuple[tuple[str, ...], Any, str]] = [
         1,
         "columns.sex.resolution: is not known here. It is a key of columns with role perturb",
     ),
+    (
+        ("release",),
+        {"guarantee": "epsilon_dp"},
+        "release: is not known here. It is for policies with type: anon_pipeline.EpsilonDpRelease or ",
+    ),
+    (
+        ("histograms",),
+        {},
+        "histograms: is not known here. It is for policies with type: anon_pipeline.EpsilonDpRelease.",
+    ),
+    (
+        ("synthetic",),
+        {},
+        "synthetic: is not known here. It is for policies with type: anon_pipeline.SyntheticRelease.",
+    ),
     (("anonymize", "k:10"), None, "anonymize.k:10: is not known here. Write a space after the colon."),
     (("perturb", 5), None, "perturb.5: keys must be texts. Write decimals with a point"),
     (SEX, {"role": "generalise"}, "got 'generalise'. Is it generalize?"),
