@@ -33,6 +33,13 @@ VARIANTS: Final = (
     "recoder=mondrian,mechanism=staircase",
     "recoder=mondrian,confidence=none",
 )
+"""Variants of both tables, besides those of `MASKING`."""
+MASKING: Final = (
+    *(("rank_swapping", 0.05), ("class_swapping", "none"), ("data_shuffling", "none")),
+    *(("rounding", 2), ("multiplicative_noise", 0.1), ("correlated_noise", 0.2)),
+    *(("individual_ranking", 10), ("resampling", 3), ("class_synthesis", "none")),
+)
+"""Mechanisms that change columns as a whole, at equal risk, each with the amount that it begins with."""
 _BOTH: Final = "columns.height_cm.amount={0},columns.weight_kg.amount={0}"
 WHOLE_COLUMNS: Final = (
     *(
@@ -47,7 +54,7 @@ WHOLE_COLUMNS: Final = (
 )
 """Mechanisms that change whole columns, on the generated patients, not at equal risk."""
 _SHOWN: Final = (
-    *("variant", "k", "epsilon", "loss", "granularity", "noise", "released", "classes"),
+    *("variant", "k", "epsilon", "amount", "loss", "granularity", "noise", "released", "classes"),
     *("correlations", "propensity", "queries", "classifier", "gate"),
 )
 _OF_WHOLE: Final = ("variant", "linking", "noise", "correlations", "queries", "classifier", "gate")
@@ -91,6 +98,12 @@ def _told(found: Iterator[Measured], many: int) -> Iterator[Measured]:
         yield one
 
 
+def _masking(policy: Policy, kind: str, amount: object) -> str:
+    """Return the setting by which all columns with noise are changed as a whole instead."""
+    amounts = [f"columns.{name}.amount={amount}" for name in policy.perturbed]
+    return ",".join([f"mechanism={kind}", *amounts])
+
+
 def table(found: Sequence[Measured], shown: Sequence[str] = _SHOWN) -> str:
     """Write the variants as a table in Markdown, the least loss first; those without a release below it."""
     made = sorted(
@@ -111,7 +124,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         ("adult", adult()),
         ("patients", generated(options.records)),
     ):
-        own, found = measured(policy, frame)
+        masking = [_masking(policy, kind, amount) for kind, amount in MASKING]
+        own, found = measured(policy, frame, settings=[*VARIANTS, *masking])
         print(f"\n{name}, {len(frame):,} records\n\n{table(found)}")
         if options.map is not None:
             (options.map / f"{name}.svg").write_text(variant_map(found, own), encoding="utf-8")

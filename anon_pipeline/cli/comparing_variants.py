@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 _INFEASIBLE = 3
 _SHOWN = (
-    *("variant", "k", "epsilon", "released", "classes", "linking", "loss", "granularity", "noise"),
+    *("variant", "k", "epsilon", "amount", "released", "classes", "linking", "loss", "granularity", "noise"),
     *("queries", "gate"),
 )
-_TEXTS = {"variant", "gate"}
+_TEXTS = {"variant", "amount", "gate"}
 
 
 @click.command()
@@ -46,14 +46,13 @@ _TEXTS = {"variant", "gate"}
 @click.option(
     "--equal-risk",
     is_flag=True,
-    help="Choose k (not smaller) and ε (not larger) of each variant: least loss, linking at most that of "
-    "POLICY.",
+    help="Choose k (not smaller) and ε (not larger) of each variant, or k and the amounts of columns that "
+    "are changed as a whole: least loss, linking at most that of POLICY.",
 )
 @click.option(
     "--equal-loss",
     is_flag=True,
-    help="Choose k (not smaller) and ε (not larger) of each variant: least linking, losing at most what "
-    "POLICY loses. Not with --equal-risk.",
+    help="Choose the same for least linking, losing at most what POLICY loses. Not with --equal-risk.",
 )
 @click.option("--csv", "csv_file", type=NEW_FILE, help="Write the table as CSV.")
 @click.option("--map", "map_file", type=NEW_FILE, help="Write the map of risk and loss as SVG.")
@@ -129,8 +128,9 @@ def _print(found: list[Measured], policy: Policy) -> None:
 
     made = rows(by_loss(found))
     if made:
-        headings = [name.replace("_", " ") for name in _SHOWN]
-        lines = [tuple(row[name] for name in _SHOWN) for row in made]
+        shown = [name for name in _SHOWN if name != "amount" or any(one.amounts for one in found)]
+        headings = [name.replace("_", " ") for name in shown]
+        lines = [tuple(row[name] for name in shown) for row in made]
         title = f"Variants of {policy.name}"
         print_table(headings, lines, title=title, numbers={*headings} - _TEXTS, width=150)
     for one in found:

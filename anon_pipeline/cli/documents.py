@@ -175,6 +175,11 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
                     "problem": {**WORDS, "description": "Why there is no release; null if there is one."},
                     "k": {"type": ["integer", "null"]},
                     "epsilon": {"type": ["number", "null"]},
+                    "amounts": {
+                        "type": "object",
+                        "additionalProperties": {"type": "number"},
+                        "description": "Of the columns that are changed as a whole.",
+                    },
                     "weakens": {**BIT, "description": "Whether it weakens protection, as diff has it."},
                     "outcome": {"anyOf": [OUTCOME, {"type": "null"}]},
                 }

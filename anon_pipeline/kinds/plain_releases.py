@@ -24,7 +24,7 @@ from anon_pipeline.policy.declared_release import DeclaredRelease
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.stages.input_check import accepted_input
-from anon_pipeline.tuning.outcomes import judge_trial
+from anon_pipeline.tuning.trial_loss import judge_trial
 from anon_pipeline.utility.filled_table import Cells, Tables, fillable_tables
 from anon_pipeline.utility.trial import make_trial, trial_means
 
@@ -86,8 +86,7 @@ def _release_classes(policy: Policy, frame: Table, locations: Locations, *, judg
     seconds = monotonic() - start
     refused = None
     if judged:
-        with private_stage("gate"):
-            refused = tuple(verdict.limit for verdict in judge_trial(made, locations).unkept)
+        refused = tuple(verdict.limit for verdict in judge_trial(made, locations).unkept)
     with private_stage("utility"):
         tables = fillable_tables(made.evidence(), policy, unpack_table(made.before))
         accepted = unpack_table(accepted_input(policy, frame, hierarchies=locations.hierarchies))

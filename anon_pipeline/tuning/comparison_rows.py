@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -10,7 +10,19 @@ from anon_pipeline.tuning.outcomes import Measured
 from anon_pipeline.tuning.output import number, rows_as_csv
 
 COLUMNS: Final = (
-    *("variant", "k", "epsilon", "gate", "released", "classes", "smallest_class", "linking", "loss", "score"),
+    *(
+        "variant",
+        "k",
+        "epsilon",
+        "amount",
+        "gate",
+        "released",
+        "classes",
+        "smallest_class",
+        "linking",
+        "loss",
+        "score",
+    ),
     *("granularity", "noise", "correlations", "propensity", "queries", "classifier", "seconds"),
 )
 
@@ -74,11 +86,25 @@ def _row(one: Measured) -> dict[str, str]:
         | {
             "k": str(one.k),
             "epsilon": "–" if one.epsilon is None else f"{one.epsilon:g}",
+            "amount": _amounts_in_words(one.amounts),
             "gate": gate_in_words(one),
             "classes": f"{one.outcome.classes:,}",
             "smallest_class": f"{one.outcome.smallest_class:,}",
         }
     )
+
+
+def _amounts_in_words(amounts: Mapping[str, float]) -> str:
+    """Say amounts by column; once where all have the same one.
+
+    >>> _amounts_in_words({}), _amounts_in_words({"height": 0.1, "weight": 0.1})
+    ('–', '0.1')
+    >>> _amounts_in_words({"height": 0.1, "weight": 5.0})
+    'height 0.1, weight 5'
+    """
+    if len({*amounts.values()}) == 1:
+        return f"{next(iter(amounts.values())):g}"
+    return ", ".join(f"{name} {amount:g}" for name, amount in amounts.items()) or "–"
 
 
 def as_csv(found: Sequence[Measured]) -> str:
@@ -94,6 +120,7 @@ def as_json(found: Sequence[Measured]) -> list[dict[str, Any]]:
             "problem": one.problem or None,
             "k": one.k,
             "epsilon": one.epsilon,
+            "amounts": {**one.amounts},
             "weakens": one.weakens,
             "outcome": None if one.outcome is None else asdict(one.outcome),
         }

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from statistics import fmean
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from time import monotonic
 from typing import Final, Literal
 
@@ -19,20 +18,20 @@ from anon_pipeline.base.observer import Observer, Step, ignore
 from anon_pipeline.base.packed_tables import Table, unpack_table
 from anon_pipeline.evidence.evidence import Evidence
 from anon_pipeline.evidence.expectation import mean_linking_risk
-from anon_pipeline.gate import GateReport, Status, evaluate
+from anon_pipeline.gate import GateReport, Status
 from anon_pipeline.limits.changes import compare_policies
 from anon_pipeline.policy.defaults_files import refuse_below_defaults
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.protection import Effect
-from anon_pipeline.sources.population import read_population
-from anon_pipeline.stages.lineage import Descent, Where
+from anon_pipeline.tuning.equal_amount import amounts_of, find_amounts, goal_of_release
 from anon_pipeline.tuning.equal_risk import Goal, Pair, find_pair, goal_of
 from anon_pipeline.tuning.recode_input import input_to_recode
+from anon_pipeline.tuning.trial_loss import judge_trial, loss_of, noise_of
 from anon_pipeline.tuning.tune import source_of
 from anon_pipeline.tuning.variants import Variant
 from anon_pipeline.utility.results import Utility, utility
-from anon_pipeline.utility.trial import Trial, make_trial, trial_means
+from anon_pipeline.utility.trial import make_trial, trial_means
 
 _NOT_REVIEWED: Final = "accepted.reviewed"
 """What is warned of every variant, since nobody has reviewed it yet."""
@@ -80,7 +79,8 @@ class Measured:
     """A variant, and what becomes of the table by it.
 
     outcome: None where no release can be made. problem: why not; empty if there is one.
-    k, epsilon: of its policy; others than were asked for where they were chosen for equal risk or loss.
+    k, epsilon, amounts: of its policy; others than were asked for where they were chosen for equal risk or
+        loss. ε is None without noise of a scale; amounts are those of columns that are changed as a whole.
     weakens: whether the change weakens protection, as `limits.changes.compare_policies` has it.
     """
 
@@ -89,6 +89,7 @@ class Measured:
     problem: str = ""
     k: int | None = None
     epsilon: float | None = None
+    amounts: Mapping[str, float] = field(default_factory=dict)
     weakens: bool = False
 
 
@@ -106,7 +107,8 @@ def measure_variants(
 
     Args:
         variants: the first one is that of the source.
-        equal: whether k and ε of each of the others are chosen, see `equal_risk.find_pair`, and by what.
+        equal: whether k and ε of each of the others are chosen, and by what, see `equal_risk.find_pair`; of
+            columns that are changed as a whole k and amounts, see `equal_amount.find_amounts`.
         observe: called when a variant begins, and now and then with how far a search is.
     Raises:
         InputError: the source cannot be read, or the table does not fit the policy.
@@ -114,11 +116,6 @@ def measure_variants(
     """
     base = variants[0].policy
     assert base is not None  # noqa: S101 - it was read from a file
-    if equal is not None and base.whole_columns:
-        raise InputError(
-            f"--equal-{equal} must be left out: {', '.join(base.whole_columns)} are changed by a method "
-            f"without a distribution, by which equal {equal} could be computed"
-        )
     if equal == "loss":
         _refuse_other_loss(base)
     frame = source_of(base, locations, partition=partition)
@@ -143,9 +140,15 @@ def measure_variants(
                 raise  # the data does not fit, whatever the variant
             yield Measured(variant.name, None, _problem(error))
             continue
-        epsilon = None if policy.perturb is None else policy.perturb.epsilon
         weakens = compare_policies(base, policy).effect is Effect.WEAKENS
-        yield Measured(variant.name, found, k=policy.anonymize.k, epsilon=epsilon, weakens=weakens)
+        yield Measured(
+            variant.name,
+            found,
+            k=policy.anonymize.k,
+            epsilon=policy.noise_epsilon,
+            amounts=amounts_of(policy),
+            weakens=weakens,
+        )
 
 
 def _refuse_other_loss(policy: Policy) -> None:
@@ -166,23 +169,29 @@ def _problem(error: AnonPipelineError) -> str:
 
 def _goal_of(equal: Literal["risk", "loss"], policy: Policy, frame: Table, locations: Locations) -> Goal:
     """Return the goal to link, or to lose, no more than a policy does as it is."""
+    held: Literal["linking", "loss"] = "linking" if equal == "risk" else "loss"
+    if policy.whole_columns:
+        return goal_of_release(held, policy, frame, locations)
     with private_stage(f"equal {equal}"):
         before = input_to_recode(policy, frame, hierarchies=locations.hierarchies)
-        return goal_of("linking" if equal == "risk" else "loss", policy, before, locations.hierarchies)
+        return goal_of(held, policy, before, locations.hierarchies)
 
 
 def _find_pair(policy: Policy, frame: Table, locations: Locations, goal: Goal) -> Pair:
-    """Find a policy's best k and ε that keep a goal.
+    """Find a policy's best k and ε, or k and amounts, that keep a goal.
 
     Raises:
         InputError: there are none.
     """
-    with private_stage(f"equal {'risk' if goal.held == 'linking' else 'loss'}"):
-        before = input_to_recode(policy, frame, hierarchies=locations.hierarchies)
-        found = find_pair(policy, before, goal, hierarchies=locations.hierarchies)
+    if policy.whole_columns:
+        found, chosen = find_amounts(policy, frame, goal, locations), "k and amount"
+    else:
+        with private_stage(f"equal {'risk' if goal.held == 'linking' else 'loss'}"):
+            before = input_to_recode(policy, frame, hierarchies=locations.hierarchies)
+            found, chosen = find_pair(policy, before, goal, hierarchies=locations.hierarchies), "k and ε"
     if found is None:
         does = "links more records" if goal.held == "linking" else "loses more"
-        raise InputError(f"{does} than the policy, whatever its k and ε")
+        raise InputError(f"{does} than the policy, whatever its {chosen}")
     return found
 
 
@@ -191,10 +200,9 @@ def _measure(policy: Policy, frame: Table, locations: Locations, observe: Observ
     start = monotonic()
     made = make_trial(policy, frame, trial_means(policy, locations, observe=_of_searches(observe)))
     seconds = monotonic() - start
-    with private_stage("gate"):
-        report = judge_trial(made, locations)
-        evidence = made.evidence()
+    report = judge_trial(made, locations)
     with private_stage("utility"):
+        evidence = made.evidence()
         found = utility(evidence, policy, unpack_table(made.before))
         return _outcome(policy, report, evidence, found, seconds)
 
@@ -204,31 +212,15 @@ def _of_searches(observe: Observer) -> Observer:
     return lambda event: None if isinstance(event, Step) else observe(event)
 
 
-def judge_trial(made: Trial, locations: Locations) -> GateReport:
-    """Let the gate judge a release as if it were the first one."""
-    policy, released = made.policy, made.chain.suppressed
-    return evaluate(
-        released.frame,
-        policy,
-        released.facts,
-        originals=made.chain.k_anonymized.frame,
-        hierarchies=locations.hierarchies,
-        memory=made.memory,
-        population=read_population(policy, folder=locations.sources, hierarchies=locations.hierarchies),
-        descent=Descent(released.frame, released.lineage, Where(None, policy.name)),
-    )
-
-
 def _outcome(
     policy: Policy, report: GateReport, evidence: Evidence, found: Utility, seconds: float
 ) -> Outcome:
-    errors = [one.expected_of_range for one in found.noise.values()]
-    noise = fmean([min(error or 0.0, 1.0) for error in errors]) if errors else None
+    noise = noise_of(found.noise)
     released = found.released / max(1, found.records)
     sizes = evidence.classes.sizes
     warned = [verdict.limit for verdict in report.with_status(Status.WARNED)]
     linking = mean_linking_risk(evidence, policy).mean
-    loss = _loss(policy, found.granularity, noise, released)
+    loss = loss_of(policy, found.granularity, noise, released)
     return Outcome(
         passes=report.passed,
         refused=tuple(verdict.limit for verdict in report.unkept),
@@ -247,10 +239,3 @@ def _outcome(
         classifier=None if found.classifier is None else found.classifier.original - found.classifier.release,
         seconds=seconds,
     )
-
-
-def _loss(policy: Policy, granularity: float | None, noise: float | None, released: float) -> float:
-    """Return the mean of what is lost over columns; a record that is not released loses all."""
-    generalized, noisy = len(policy.generalized), len(policy.perturbed)
-    moved = 0.0 if noise is None else noise * released + (1 - released)
-    return (generalized * (granularity or 0.0) + noisy * moved) / max(1, generalized + noisy)
