@@ -31,7 +31,7 @@ SHORT: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 """Short names of keys, by which variants are given."""
-_SECTIONS: Final = ("columns", "anonymize", "perturb", "suppress", "gate")
+_SECTIONS: Final = ("columns", "anonymize", "perturb", "suppress", "sample", "gate")
 _KEY: Final = re.compile(r"[a-z_]{1,20}")
 _UNSCALED: Final = MappingProxyType({"sensitivity": "class", "input_bounds": None, "weight": 1})
 """What a column has that gets no noise of a scale."""
