@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -24,27 +24,29 @@ from anon_pipeline.epsilon_dp.noisy_means import (
 from anon_pipeline.epsilon_dp.record_groups import group_sizes, record_groups
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.keys import fresh_key
-from tests.epsilon_dp.neighbours import KEY, dp_policy, neighbours
+from tests.epsilon_dp.neighbours import KEY, all_records, combinations_of, dp_policy
 
 Integers = NDArray[np.int64]
 NUMBERS = {name: {"bounds": [0, 100], "otherwise": 0} for name in "abcd"}
 
 
-def test_one_mean_moves_by_the_range_over_k_and_all_by_their_number_times_it() -> None:
-    """[DB 9.1, 10.1]: Δ/k of one mean, n/k · Δ/k of all together, and both are reached."""
+@pytest.mark.parametrize(("n", "k"), [(4, 2), (5, 2), (6, 2), (6, 3)])
+def test_one_mean_moves_by_the_range_over_k_and_all_by_their_number_times_it(n: int, k: int) -> None:
+    """[DB 9.1, 10.1]: Δ/k of one mean; of all sums together n/k · Δ, so n/k · Δ/k of means of k records."""
     columns = {name: {"bounds": [0, 2], "otherwise": 0} for name in "ab"}
-    policy, k, n = dp_policy(columns=columns, group_means={"k": 2}), 2, 5
-    one_mean, together = 0, 0
-    for pair in neighbours(policy, n):
-        sums = [
-            np.stack([group_sums(codes[:, place], groups, n // k) for place in range(2)])
-            for codes in pair
-            for groups in [record_groups(policy, codes, k=k, corners=False)]
-        ]
-        moved = np.abs(sums[0] - sums[1])
-        one_mean, together = max(one_mean, int(moved.max())), max(together, int(moved.sum(axis=1).max()))
-    assert one_mean == 2  # Δ/k · k
-    assert 2 < together <= n // k * 2
+    policy, many, sums = dp_policy(columns=columns, group_means={"k": k}), n // k, {}
+    for table in combinations_of(all_records(policy), n):
+        codes = np.array(table)
+        groups = record_groups(policy, codes, k=k, corners=False)
+        sums[table] = np.stack([group_sums(column, groups, many) for column in codes.T])
+    most, together = np.zeros((2, many), np.int64), 0
+    for rest in combinations_of(all_records(policy), n - 1):
+        tables = [sums[tuple(sorted((*rest, last)))] for last in all_records(policy)]
+        for one, other in combinations(tables, 2):
+            moved = np.abs(one - other)
+            most, together = np.maximum(most, moved), max(together, int(moved.sum(axis=1).max()))
+    assert (most / group_sizes(n, k)).max() == 2 / k
+    assert together == many * 2
 
 
 def test_sorted_columns_pass_values_on_in_one_direction() -> None:
@@ -82,16 +84,33 @@ def error_of(changes: dict[str, Any], codes: Integers, times: int = 4) -> float:
     return float(np.mean(found))
 
 
+def normal_codes() -> Integers:
+    """Return 1,000 records of four columns of numbers."""
+    drawn = np.random.default_rng(0).normal(50, 15, (1_000, 4)).round()
+    return np.clip(drawn, 0, 100).astype(np.int64)
+
+
 def test_losses_go_in_the_direction_of_the_books_figures() -> None:
     """[DB 10.4]: groups in sorted columns lose less than groups of records; a larger ε loses less."""
-    random = np.random.default_rng(0)
-    codes = np.clip(random.normal(50, 15, (1_000, 4)).round(), 0, 100).astype(np.int64)
+    codes = normal_codes()
     by_column = {k: error_of({"column_means": {"k": k}}, codes) for k in (2, 20, 200)}
     by_record = {k: error_of({"group_means": {"k": k}}, codes) for k in (2, 20, 200)}
     assert all(by_column[k] < by_record[k] for k in by_column)
     for how in ("column_means", "group_means"):
         losses = [error_of({how: {"k": 20}, "epsilon": epsilon}, codes) for epsilon in (0.1, 1, 10)]
         assert losses == sorted(losses, reverse=True)
+
+
+@pytest.mark.parametrize(("epsilon", "best_k"), [(1, 200), (10, 20)])
+def test_larger_groups_lose_less_until_means_lose_more_than_noise(epsilon: float, best_k: int) -> None:
+    """[DB 10.3]: noise falls fast with k, and what means lose grows slowly: a larger ε has a smaller best k.
+
+    The loss falls up to the best k, and grows after it.
+    """
+    codes, sizes = normal_codes(), (2, 5, 20, 50, 200)
+    losses = [error_of({"column_means": {"k": k}, "epsilon": epsilon}, codes) for k in sizes]
+    turn = sizes.index(best_k)
+    assert (np.diff(losses[: turn + 1]) < 0).all() and (np.diff(losses[turn:]) > 0).all()
 
 
 def test_means_without_noise_are_those_of_the_groups(monkeypatch: pytest.MonkeyPatch) -> None:
