@@ -14,6 +14,7 @@ import pytest
 from anon_pipeline.epsilon_dp.methods import method_of, noisy_table
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.keys import fresh_key
+from anon_pipeline.policy.epsilon_dp import EpsilonDpPolicy
 from tests.epsilon_dp.neighbours import KEY, Recorded, all_records, dp_policy, log_ratio, neighbours
 
 TWO_NUMBERS = {
@@ -78,22 +79,43 @@ def test_whole_releases_of_neighbours_are_nearly_as_probable(changes: dict[str, 
         assert high <= math.exp(policy.epsilon) * low + slack
 
 
-def test_an_attacker_who_knows_all_others_does_no_better_than_epsilon() -> None:
-    """He guesses the last record from the release, by Bayes over the simulated laws of all its values."""
-    policy, entropy = dp_policy(epsilon=0.5), seeded_entropy(2)
-    domain, times, right = all_records(policy), 1_000, 0.0
-    laws = []
-    for last in domain:
+def right_guesses(policy: EpsilonDpPolicy, times: int) -> float:
+    """Return how often the last record is guessed right from a release, by one who knows all others.
+
+    He learns from half of the releases which value makes each result most often, and guesses of the other
+    half, so that no luck of his counts.
+    """
+    entropy, domain = seeded_entropy(2), all_records(policy)
+
+    def law_of(last: tuple[int, ...]) -> Counter[Any]:
         codes = np.array([domain[0], domain[-1], last])
-        drawn = (
-            tuple(sorted(map(tuple, noisy_table(policy, codes, fresh_key(entropy)).astype(str).to_numpy())))
-            for _ in range(times)
-        )
-        laws.append(Counter(drawn))
-    for result in set().union(*laws):
-        right += max(law[result] for law in laws) / times / len(domain)
-    advantage = math.exp(policy.epsilon) / (math.exp(policy.epsilon) + len(domain) - 1)
-    assert 1 / len(domain) < right < advantage * 1.3  # the best guess of each result is a little lucky
+        frames = (noisy_table(policy, codes, fresh_key(entropy)) for _ in range(times))
+        return Counter(tuple(sorted(zip(*(frame[name] for name in frame), strict=True))) for frame in frames)
+
+    learned, released = ([law_of(last) for last in domain] for _ in range(2))
+    guesses = {
+        result: max(range(len(domain)), key=lambda last: learned[last][result])
+        for result in set().union(*released)
+    }
+    return sum(released[last][result] for result, last in guesses.items()) / times / len(domain)
+
+
+TWO_AGES = {"age": {"bounds": [0, 1], "otherwise": 0}}
+TWO_CITIES = {"city": {"values": ["Cork", "Dublin"], "otherwise": "Cork"}}
+METHODS: list[dict[str, Any]] = [{"histograms": {}}, {"group_means": {"k": 2}}, {"column_means": {"k": 2}}]
+
+
+@pytest.mark.parametrize("columns", [TWO_AGES, TWO_CITIES])
+@pytest.mark.parametrize("method", METHODS)
+def test_an_attacker_who_knows_all_others_does_no_better_than_epsilon(
+    method: dict[str, Any], columns: dict[str, Any]
+) -> None:
+    policy, times = dp_policy(**method, columns=columns), 400
+    right, bound = right_guesses(policy, times), 1 / (1 + math.exp(-policy.epsilon))
+    error = math.sqrt(bound * (1 - bound) / (2 * times))
+    assert 0.5 + 3 * error < right < bound + 3 * error
+    if columns is TWO_AGES and "histograms" not in method:
+        assert right > bound - 3 * error  # he gets all that ε allows
 
 
 SAME = {"bounds": [0, 10_000], "otherwise": 0}
