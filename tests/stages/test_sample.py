@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections import Counter
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +77,55 @@ def test_all_records_of_a_person_are_in_it_or_none(small_policy: Small, people: 
     assert len(found) == 2 * len(names) and 50 < len(names) < 130
     keyed = of(small_policy, record_key="person")
     assert {name.lower() for name in chosen(keyed, people(300))} <= set(people(300)["person"])
+
+
+def is_member(data: bytes, share: float) -> bool:
+    """Tell whether the first 64 bits of a keyed hash are below the share of all that there are."""
+    secret = hashlib.sha512(KEY).digest()
+    drawn = hashlib.blake2b(data, digest_size=16, key=secret, person=b"anon-pipe sample").digest()
+    return Fraction(int.from_bytes(drawn[:8], "big"), 2**64) < Fraction(str(share))
+
+
+def sample_by_hand(rows: list[tuple[Any, ...]], share: float) -> list[tuple[Any, ...]]:
+    """Return the records of a sample, one by one: by the hashes of its texts, and which of equal ones it is."""
+    secret, before, found = hashlib.sha512(KEY).digest(), Counter[tuple[Any, ...]](), []
+    for row in rows:
+        data = b"".join(
+            hashlib.blake2b(
+                b"\x00" if text is None else b"\x01" + text.encode(),
+                digest_size=16,
+                key=secret,
+                person=b"anon-pipe value",
+            ).digest()
+            for text in row
+        )
+        if is_member(data + before[row].to_bytes(8, "little"), share):
+            found.append(row)
+        before[row] += 1
+    return found
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5])
+def test_records_are_chosen_as_by_the_slow_twin(small_policy: Small, share: float) -> None:
+    """Many of them are equal, and some have empty cells."""
+    random = np.random.default_rng(0)
+    texts = {name: random.choice(["a", "b", "é", ""], 400) for name in ("person", "city", "note")}
+    frame = pd.DataFrame(texts).astype(object).replace("", None)
+    found = unpack_table(take_sample(of(small_policy, share), frame, key=KEY)).astype(object)
+    rows, chosen = (
+        list(one.where(one.notna(), None).itertuples(index=False, name=None)) for one in (frame, found)
+    )
+    assert chosen == sample_by_hand(rows, share)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5])
+def test_people_are_chosen_as_by_the_slow_twin(small_policy: Small, share: float) -> None:
+    """With several records each, whose keys are not written in one way."""
+    keys = [f"Person {at % 150}" if at % 2 else f" PERSON {at % 150}" for at in range(450)]
+    policy = of(small_policy, share, person="person", rows_per_person=3)
+    found = take_sample(policy, pd.DataFrame({"person": keys, "city": "Cork"}), key=KEY)
+    wanted = [own for own in keys if is_member(own.strip().lower().encode(), share)]
+    assert unpack_table(found)["person"].tolist() == wanted
 
 
 def test_without_a_key_or_a_record_it_is_refused(small_policy: Small, people: People) -> None:

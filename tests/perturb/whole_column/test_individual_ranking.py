@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -53,3 +55,29 @@ def test_the_loss_grows_with_the_group_and_is_below_that_of_groups_of_records(
     for start in range(0, 400, k):
         grouped[order[start : start + k]] = values[order[start : start + k]].mean(axis=0)
     assert one < larger and one < np.square(grouped - values).sum()
+
+
+def means_by_hand(values: list[int], k: int) -> list[int]:
+    """Return the mean of each value's group, in whole numbers; a half goes up."""
+    order = sorted(range(len(values)), key=lambda record: values[record])
+    found, groups = [0] * len(values), max(len(values) // k, 1)
+    for group in range(groups):
+        members = order[group * k :] if group == groups - 1 else order[group * k : (group + 1) * k]
+        mean = Fraction(sum(values[record] for record in members), len(members))
+        for record in members:
+            found[record] = math.floor(mean + Fraction(1, 2))
+    return found
+
+
+@given(
+    table=st.lists(st.tuples(st.integers(-(2**52), 2**52), st.integers(-3, 3)), min_size=1, max_size=30),
+    sizes=st.tuples(st.integers(2, 6), st.integers(2, 6)),
+)
+def test_it_is_its_slow_twin(table: list[tuple[int, int]], sizes: tuple[int, int]) -> None:
+    n = len(table)
+    words = Words(NoiseKey(b"i" * 32), np.arange(n, dtype=np.int64))
+    columns = Columns(
+        np.array(table), np.zeros(n, np.int64), tuple(map(float, sizes)), (words, words.of_column(1))
+    )
+    wanted = [means_by_hand([row[j] for row in table], sizes[j]) for j in range(2)]
+    assert average_ranks(columns).T.tolist() == wanted

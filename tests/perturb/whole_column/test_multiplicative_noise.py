@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy.stats import kstest
 
 from anon_pipeline.perturb.whole_column.columns_to_change import Columns
 from anon_pipeline.perturb.whole_column.multiplicative_noise import multiply
+from tests.perturb.whole_column.twins import normal_numbers
 
 
 @pytest.mark.parametrize("s", [0.05, 0.3, 1.0])
@@ -24,3 +26,15 @@ def test_zeros_and_signs_stay(columns: Callable[..., Columns]) -> None:
     values = np.array([0, 10**6, -(10**6)] * 500)
     found = multiply(columns(values, 0.5))[:, 0]
     assert (np.sign(found) == np.sign(values)).all()
+
+
+@pytest.mark.parametrize("amounts", [(0.05, 0.3), (1.0, 2.5)])
+def test_it_is_its_slow_twin(columns: Callable[..., Columns], amounts: tuple[float, float]) -> None:
+    table = np.random.default_rng(0).integers(-(10**6), 10**6, (300, 2))
+    made, found = columns(table, amounts), multiply(columns(table, amounts))
+    for column, s in enumerate(amounts):
+        factors = [math.exp(s * normal) / math.exp(s * s / 2) for normal in normal_numbers(made, column)]
+        wanted = [
+            round(value * factor) for value, factor in zip(table[:, column].tolist(), factors, strict=True)
+        ]
+        assert found[:, column].tolist() == wanted

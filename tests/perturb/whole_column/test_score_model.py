@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 
 from anon_pipeline.perturb.whole_column.columns_to_change import Columns
 from anon_pipeline.perturb.whole_column.score_model import draw_scores
+from tests.perturb.whole_column.twins import drawn_scores, order_of
 
 
 def test_drawn_scores_have_the_model_s_means_and_correlations(columns: Callable[..., Columns]) -> None:
@@ -24,3 +26,14 @@ def test_drawn_scores_have_the_model_s_means_and_correlations(columns: Callable[
         drawn - np.stack([[drawn[labels == at, j].mean() for at in range(4)] for j in (0, 1)], axis=1)[labels]
     )
     assert np.corrcoef(inside.T)[0, 1] < -0.6
+
+
+@pytest.mark.parametrize("many", [1, 4, 20])
+def test_it_is_its_slow_twin(columns: Callable[..., Columns], many: int) -> None:
+    """Of columns with equal values, and classes of different sizes."""
+    random = np.random.default_rng(many)
+    labels = random.permutation(np.append(np.arange(many), random.integers(0, many, 60 - many)))
+    made = columns(random.integers(0, 25, (60, 3)) + labels[:, None], labels=labels, key=many)
+    orders, drawn = draw_scores(made)
+    assert [order.tolist() for order in orders] == [order_of(made, column, 1) for column in range(3)]
+    assert np.allclose(drawn, drawn_scores(made), rtol=0, atol=1e-12)
