@@ -87,7 +87,7 @@ def is_member(data: bytes, share: float) -> bool:
 
 
 def sample_by_hand(rows: list[tuple[Any, ...]], share: float) -> list[tuple[Any, ...]]:
-    """Return the records of a sample, one by one: by the hashes of its texts, and which of equal ones it is."""
+    """Return the records of a sample: by the hashes of their texts, and which of equal ones each is."""
     secret, before, found = hashlib.sha512(KEY).digest(), Counter[tuple[Any, ...]](), []
     for row in rows:
         data = b"".join(
@@ -161,6 +161,61 @@ def test_a_release_of_a_sample_is_published_and_verified(
         assert not verify_release(made.manifest_path.parent, against).with_status(Status.REFUSED)
     again = make_release(policy, Locations.of(tmp_path, {}))
     assert again.manifest["facts"]["raw"]["records"] == came
+
+
+CITIES = {"Cork": 12, "Dublin": 8, "Galway": 4}
+MEASURED = ("prosecutor_risk", "population.journalist_risk", "population.marketer_risk")
+
+
+@pytest.fixture
+def measured(small_policy: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """Release people by city, with their source as the population, and return sizes of classes and risks."""
+    cities = [city for city, many in CITIES.items() for _ in range(many)]
+    frame = pd.DataFrame({"person": [f"person {at}" for at in range(24)], "age": 40, "city": cities})
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    known = {"path": "people.csv", "journalist_risk": 1, "marketer_risk": 1}
+
+    def measure(key: str, share: float | None) -> tuple[dict[str, int], list[float | None]]:
+        monkeypatch.setenv("SAMPLE_KEY", key * 32)
+        policy = small_policy(
+            columns=dict.fromkeys(("height", "income", "illness", "note")),
+            anonymize={"k": 2, "recoder": "fixed", "levels": {"age": 0, "city": 0}, "suppression_limit": 0.3},
+            perturb=None,
+            suppress=None,
+            gate={"k": 2, "attacks": {"prosecutor_risk": 1, "population": known}},
+            sample=None if share is None else {"share": share},
+            record_key="person",
+            deidentify={"key_env": "SAMPLE_KEY"},
+        )
+        release = anonymize(policy, frame, hierarchies=tmp_path)
+        values = {one.limit: one.value for one in release.report.verdicts}
+        return release.frame["city"].value_counts().to_dict(), [values[name] for name in MEASURED]
+
+    return measure
+
+
+@pytest.mark.parametrize(
+    ("key", "share", "sizes", "risks"),
+    [
+        ("0", None, CITIES, [1 / 4, 1 / 4, 3 / 24]),
+        ("0", 0.4, {"Cork": 5, "Dublin": 4, "Galway": 2}, [1 / 2, 1 / 4, (5 / 12 + 4 / 8 + 2 / 4) / 11]),
+        ("3", 0.4, {"Cork": 4, "Dublin": 3}, [1 / 3, 1 / 8, (4 / 12 + 3 / 8) / 7]),  # of Galway fewer than k
+    ],
+)
+def test_a_journalist_counts_the_people_of_the_whole_input(
+    measured: Callable[..., Any], key: str, share: float | None, sizes: dict[str, int], risks: list[float]
+) -> None:
+    """By hand: 1/F of the F people of the smallest class that is released; the prosecutor's is 1/f in it."""
+    found = measured(key, share)
+    assert found[0] == sizes and found[1] == pytest.approx(risks)
+
+
+def test_a_sample_never_raises_the_journalists_risk(measured: Callable[..., Any]) -> None:
+    """Who is in the release is not known to him; a prosecutor's risk is that of the smaller classes."""
+    _, (prosecutor, journalist, _) = measured("0", None)
+    for key in "12345":
+        _, (own, sampled, _) = measured(key, 0.4)
+        assert sampled <= journalist == prosecutor <= own
 
 
 def test_mistakes_outside_of_the_sample_are_found(
