@@ -18,6 +18,9 @@ COLUMNS = {
 }
 
 
+THREE_SLICES = [["age"], ["city"], ["illness"]]
+
+
 @pytest.fixture
 def bucketized() -> Callable[..., BucketizedPolicy]:
     """Make a policy of a bucketized release."""

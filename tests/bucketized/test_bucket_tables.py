@@ -12,6 +12,7 @@ from anon_pipeline.bucketized.bucket_tables import bucket_tables, sensitive_code
 from anon_pipeline.declared.domain_codes import values_of
 from anon_pipeline.perturb.keys import NoiseKey
 from anon_pipeline.policy.bucketized_release import BUCKET, BucketizedPolicy
+from tests.bucketized.conftest import COLUMNS
 
 Bucketized = Callable[..., BucketizedPolicy]
 KEY = NoiseKey(bytes(32))
@@ -62,3 +63,25 @@ def test_values_of_one_bin_are_one_value(bucketized: Bucketized) -> None:
     policy = bucketized(columns=columns, slices=[["age"], ["pay"]], sensitive="pay")
     codes = np.array([[1, 0], [2, 24], [3, 25], [4, 99]])
     assert sensitive_codes(policy, codes).tolist() == [0, 0, 1, 3]
+
+
+def test_three_tables_hold_all_values_and_connect_rows_by_chance(bucketized: Bucketized) -> None:
+    """Of numbers that are different for each person, and equal in two columns."""
+    numbers = {"bounds": [0, 3_999], "otherwise": 0}
+    columns = {"age": numbers, "pay": numbers, "illness": COLUMNS["illness"]}
+    policy = bucketized(columns=columns, slices=[["pay"], ["age"], ["illness"]], l=2, k=4)
+    own = np.arange(4_000)
+    tables = bucket_tables(policy, np.stack([own, own, own % 5], axis=1), KEY)
+    assert [list(table.columns) for table in tables] == [
+        [BUCKET, "pay"],
+        [BUCKET, "age"],
+        [BUCKET, "illness"],
+    ]
+    assert all(table[BUCKET].tolist() == tables[0][BUCKET].tolist() for table in tables)
+    pay, age, illness = (table.iloc[:, 1] for table in tables)
+    assert sorted(pay) == sorted(age) == own.tolist() and set(illness.value_counts()) == {800}
+    sizes = tables[0].groupby(BUCKET)["pay"].transform("size")
+    assert abs((pay == age).mean() - (1 / sizes).mean()) < 0.03
+    names = np.array(policy.columns["illness"].values)
+    for known in (pay, age):
+        assert (names[known % 5] == illness).mean() < 1 / 2 + 0.03  # l is 2

@@ -21,6 +21,7 @@ from anon_pipeline.declared.parts import Release
 from anon_pipeline.gate import Status
 from anon_pipeline.perturb.keys import NoiseKey
 from anon_pipeline.policy.bucketized_release import BUCKET, BucketizedPolicy
+from tests.bucketized.conftest import THREE_SLICES
 
 Bucketized = Callable[..., BucketizedPolicy]
 Change = Callable[[list[pd.DataFrame]], list[pd.DataFrame]]
@@ -91,3 +92,35 @@ def test_small_sources_are_refused(bucketized: Bucketized) -> None:
 def test_the_attacker_is_the_same_each_time(bucketized: Bucketized, people: Callable[..., Any]) -> None:
     policy, codes = bucketized(), people(300)
     assert simulated_guesses(policy, codes) == simulated_guesses(policy, codes)
+
+
+def test_three_tables_are_judged_together(bucketized: Bucketized, people: Callable[..., Any]) -> None:
+    """By hand: bucket 0 has 4 records, bucket 1 has 5, of which 2 have one illness; all tables have both."""
+    policy, codes = bucketized(slices=THREE_SLICES, k=4, l=2), people(9)
+    own = [0] * 4 + [1] * 5
+    illness = ["flu", "gout", "none", "asthma", "flu", "flu", "gout", "none", "asthma"]
+    tables = [
+        pd.DataFrame({BUCKET: own, name: cells})
+        for name, cells in (("age", list(range(20, 29))), ("city", ["Cork"] * 9), ("illness", illness))
+    ]
+    verdicts = {one.limit: one for one in judge_bucketized(policy, Release(tables, 9, codes))}
+    assert [verdicts[name].value for name in ("bucket_size", "value_share")] == [4, 2 / 5]
+    assert {one.status for one in verdicts.values()} == {Status.PASSED}
+    for place, name in enumerate(("age", "city", "illness")):
+        changed = [*tables]
+        changed[place] = tables[place].assign(**{BUCKET: [0] * 5 + [1] * 4})
+        assert "same number of rows of each bucket" in str(broken_tables(policy, Release(changed, 9, codes)))
+        changed[place] = tables[place].drop(columns=name)
+        assert "columns must be" in str(broken_tables(policy, Release(changed, 9, codes)))
+    assert "there must be 3 tables" in str(broken_tables(policy, Release(tables[:2], 9, codes)))
+
+
+@pytest.mark.parametrize("slices", [[["age"], ["city"], ["illness"]], [["city"], ["age"], ["illness"]]])
+def test_the_attacker_knows_the_columns_of_all_other_tables(
+    bucketized: Bucketized, people: Callable[..., Any], slices: list[list[str]]
+) -> None:
+    """Of each person, whichever table a column is in: here ages tell the illness."""
+    codes = people(600, tied=1.0)
+    two = [slices[0] + slices[1], slices[2]]
+    three, same = (simulated_guesses(bucketized(slices=own), codes) for own in (slices, two))
+    assert three == same > 0.95

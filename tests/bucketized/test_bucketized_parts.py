@@ -17,6 +17,7 @@ from anon_pipeline.declared.draft import make_declared_release
 from anon_pipeline.gate import Status
 from anon_pipeline.policy.bucketized_release import BUCKET, BucketizedPolicy
 from anon_pipeline.policy.locations import Locations
+from tests.bucketized.conftest import THREE_SLICES
 
 Bucketized = Callable[..., BucketizedPolicy]
 
@@ -58,3 +59,35 @@ def test_a_value_that_is_too_frequent_is_refused(bucketized: Bucketized, locatio
     with pytest.raises(InputError, match="more than 1/5 of the records"):
         make_declared_release(bucketized(l=5), locations)
     assert not (locations.releases / "releases").exists()
+
+
+def test_three_tables_are_released_and_verified(bucketized: Bucketized, locations: Locations) -> None:
+    policy = bucketized(slices=THREE_SLICES)
+    written = make_declared_release(policy, locations)
+    folder, tables = written.manifest_path.parent, [pd.read_parquet(path) for path in written.paths]
+    assert [list(table.columns) for table in tables] == [[BUCKET, *columns] for columns in THREE_SLICES]
+    assert [item["records"] for item in written.manifest["files"]] == [500] * 3
+    assert "age; city; illness" in written.manifest["guarantee"][1]
+    assert "age; city; illness" in written.report_path.read_text("utf-8")
+    report = verify_declared(folder, policy=policy)
+    assert not report.with_status(Status.REFUSED)
+    values = {one.limit: one.value for one in report.verdicts}
+    sizes = tables[2].groupby(BUCKET).size()
+    most = tables[2].groupby(BUCKET)["illness"].agg(lambda cells: cells.value_counts().max())
+    assert values["gate.bucket_size"] == sizes.min()
+    assert values["gate.value_share"] == pytest.approx((most / sizes).max())
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_verifying_sees_a_change_in_each_of_three_tables(
+    bucketized: Bucketized, locations: Locations, place: int
+) -> None:
+    written = make_declared_release(bucketized(slices=THREE_SLICES), locations)
+    path = written.paths[place]
+    table = pd.read_parquet(path)
+    table.loc[0, BUCKET] = table[BUCKET].max()
+    table.to_parquet(path, index=False)
+    refused = verify_declared(written.manifest_path.parent).with_status(Status.REFUSED)
+    assert {one.limit for one in refused} == {"file"}
+    path.unlink()
+    assert verify_declared(written.manifest_path.parent).with_status(Status.REFUSED)
