@@ -168,7 +168,7 @@ MEASURED = ("prosecutor_risk", "population.journalist_risk", "population.markete
 
 
 @pytest.fixture
-def measured(small_policy: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+def risks_of(small_policy: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """Release people by city, with their source as the population, and return sizes of classes and risks."""
     cities = [city for city, many in CITIES.items() for _ in range(many)]
     frame = pd.DataFrame({"person": [f"person {at}" for at in range(24)], "age": 40, "city": cities})
@@ -203,18 +203,18 @@ def measured(small_policy: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     ],
 )
 def test_a_journalist_counts_the_people_of_the_whole_input(
-    measured: Callable[..., Any], key: str, share: float | None, sizes: dict[str, int], risks: list[float]
+    risks_of: Callable[..., Any], key: str, share: float | None, sizes: dict[str, int], risks: list[float]
 ) -> None:
     """By hand: 1/F of the F people of the smallest class that is released; the prosecutor's is 1/f in it."""
-    found = measured(key, share)
+    found = risks_of(key, share)
     assert found[0] == sizes and found[1] == pytest.approx(risks)
 
 
-def test_a_sample_never_raises_the_journalists_risk(measured: Callable[..., Any]) -> None:
+def test_a_sample_never_raises_the_journalists_risk(risks_of: Callable[..., Any]) -> None:
     """Who is in the release is not known to him; a prosecutor's risk is that of the smaller classes."""
-    _, (prosecutor, journalist, _) = measured("0", None)
+    _, (prosecutor, journalist, _) = risks_of("0", None)
     for key in "12345":
-        _, (own, sampled, _) = measured(key, 0.4)
+        _, (own, sampled, _) = risks_of(key, 0.4)
         assert sampled <= journalist == prosecutor <= own
 
 
