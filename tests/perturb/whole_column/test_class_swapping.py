@@ -9,6 +9,7 @@ import numpy as np
 
 from anon_pipeline.perturb.whole_column.class_swapping import swap_within_classes
 from anon_pipeline.perturb.whole_column.columns_to_change import Columns
+from tests.perturb.whole_column.twins import words_of
 
 
 def test_every_class_keeps_its_values(columns: Callable[..., Columns]) -> None:
@@ -35,3 +36,18 @@ def test_columns_are_ordered_independently(columns: Callable[..., Columns]) -> N
     values = np.repeat(np.arange(2_000)[:, None], 2, axis=1)
     found = swap_within_classes(columns(values))
     assert abs(np.corrcoef(found.T)[0, 1]) < 0.1
+
+
+def test_it_is_its_slow_twin(columns: Callable[..., Columns]) -> None:
+    """The members of a class, as they stand, get its values in the order of their random numbers."""
+    random = np.random.default_rng(1)
+    made = columns(random.integers(0, 1_000, (120, 2)), labels=random.integers(0, 12, 120))
+    wanted = [[0, 0] for _ in range(120)]
+    for column in range(2):
+        drawn = [word % 2**64 for word in words_of(made, column)]
+        for label in range(12):
+            members = [record for record in range(120) if made.labels[record] == label]
+            givers = sorted(members, key=drawn.__getitem__)
+            for record, giver in zip(members, givers, strict=True):
+                wanted[record][column] = int(made.values[giver, column])
+    assert swap_within_classes(made).tolist() == wanted

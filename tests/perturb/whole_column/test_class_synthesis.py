@@ -6,9 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from scipy.linalg import sqrtm
 
 from anon_pipeline.perturb.whole_column.class_synthesis import draw_in_classes
 from anon_pipeline.perturb.whole_column.columns_to_change import Columns
+from tests.perturb.whole_column.twins import normal_numbers
 
 
 @pytest.mark.parametrize("q", [1, 2, 4])
@@ -46,3 +48,19 @@ def test_two_members_exchange_their_values_at_most(columns: Callable[..., Column
     """Of two numbers mean and variance say which they are: docs/mechanisms.md warns of small classes."""
     found = draw_in_classes(columns([100, 300], labels=[0, 0]))[:, 0]
     assert sorted(found.tolist()) == [100, 300]
+
+
+def test_it_is_its_slow_twin(columns: Callable[..., Columns]) -> None:
+    """Class by class: centered normal numbers times S⁻½ · C½, of their own products S and the class's C."""
+    random = np.random.default_rng(2)
+    labels = random.permutation(np.repeat(np.arange(12), 8))
+    made = columns(np.rint(random.normal(0, 10**4, (96, 3)) + 10**4 * labels[:, None]), labels=labels)
+    normal = np.array([normal_numbers(made, column) for column in range(3)]).T
+    wanted = np.empty_like(made.values)
+    for label in range(12):
+        own = labels == label
+        mean = made.values[own].mean(axis=0)
+        members, drawn = made.values[own] - mean, normal[own] - normal[own].mean(axis=0)
+        roots = [np.real(sqrtm(one.T @ one)) for one in (drawn, members)]
+        wanted[own] = np.rint(mean + drawn @ np.linalg.inv(roots[0]) @ roots[1])
+    assert (draw_in_classes(made) == wanted).all()

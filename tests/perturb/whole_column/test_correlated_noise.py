@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from statistics import fmean
 
 import numpy as np
 import pytest
 
 from anon_pipeline.perturb.whole_column.columns_to_change import Columns
 from anon_pipeline.perturb.whole_column.correlated_noise import add_correlated_noise
+from tests.perturb.whole_column.twins import normal_numbers, triangle_of
 
 COVARIANCE = np.array([[1.0, 0.8, -0.3], [0.8, 1.0, 0.1], [-0.3, 0.1, 1.0]]) * 10**8
 
@@ -58,3 +61,25 @@ def test_constant_and_repeated_columns_are_no_problem(columns: Callable[..., Col
     found = add_correlated_noise(columns(values, 1.0))
     assert (found[:, 1] == 7).all()
     assert np.abs(found[:, 2] - 2 * found[:, 0]).max() <= 2  # what follows from another column still does
+
+
+def test_it_is_its_slow_twin(columns: Callable[..., Columns]) -> None:
+    """Number by number: mean + (centered + √α · L z)/√(1 + α), where L·Lᵀ are the covariances."""
+    table, alphas, n = _values(200).astype(int).tolist(), (0.1, 1.0, 5.0), 200
+    made, q = columns(table, alphas), range(3)
+    means = [fmean(row[j] for row in table) for j in q]
+    centered = [[row[j] - means[j] for j in q] for row in table]
+    triangle = triangle_of([[sum(row[i] * row[j] for row in centered) / n for j in q] for i in q])
+    normal = [normal_numbers(made, column) for column in q]
+    wanted = [
+        [
+            round(
+                means[j]
+                + (row[j] + math.sqrt(alphas[j]) * sum(triangle[j][t] * normal[t][one] for t in q))
+                / math.sqrt(1 + alphas[j])
+            )
+            for j in q
+        ]
+        for one, row in enumerate(centered)
+    ]
+    assert add_correlated_noise(made).tolist() == wanted
