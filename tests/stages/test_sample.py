@@ -175,7 +175,7 @@ def risks_of(small_policy: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     frame.to_csv(tmp_path / "people.csv", index=False)
     known = {"path": "people.csv", "journalist_risk": 1, "marketer_risk": 1}
 
-    def measure(key: str, share: float | None) -> tuple[dict[str, int], list[float | None]]:
+    def measure(key: str, share: float | None) -> tuple[Any, list[float | None]]:
         monkeypatch.setenv("SAMPLE_KEY", key * 32)
         policy = small_policy(
             columns=dict.fromkeys(("height", "income", "illness", "note")),

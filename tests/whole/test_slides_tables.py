@@ -120,10 +120,11 @@ def hierarchies_of(people: list[Row], generalized: bool) -> tuple[Hierarchy, ...
     """Return the slides' hierarchies: days in months and years, ZIP codes by digits; or suppression alone."""
     found = []
     for place, name in enumerate(("race", "born", "sex", "zip")):
-        values = sorted({row[place] for row in people})
-        between = {"born": lambda own: [own[:5], own[:2]], "zip": lambda own: [f"{own[:4]}*", f"{own[:3]}**"]}
-        levels = between.get(name, lambda own: []) if generalized else (lambda own: [])
-        found.append(hierarchy_of_rows(name, [[own, *levels(own), "*"] for own in values]))
+        rows = []
+        for own in sorted({row[place] for row in people}):
+            between = {"born": [own[:5], own[:2]], "zip": [f"{own[:4]}*", f"{own[:3]}**"]}.get(name, [])
+            rows.append([own, *(between if generalized else []), "*"])
+        found.append(hierarchy_of_rows(name, rows))
     return tuple(found)
 
 
