@@ -28,7 +28,7 @@ from benchmarks.speed import machine
 _SOURCE: Final = {"path": "table.csv"}
 _SHOWN: Final = (
     *("policy", "records", "risk", "copied", "membership", "gain", "loss", "columns", "correlations"),
-    *("seconds", "gate"),
+    *("propensity", "regressions", "seconds", "gate"),
 )
 _RACES: Final = ["Amer-Indian-Eskimo", "Asian-Pac-Islander", "Black", "Other", "White"]
 ADULT: Final[dict[str, Any]] = {
@@ -72,9 +72,11 @@ def policies_of(columns: dict[str, Any], levels: dict[str, Any], secret: str) ->
     pairs = [[secret, name] for name in columns if name != secret]
     found: dict[str, AnyPolicy] = {
         f"classes, {recoder}, k = {k}": _classes(levels, secret, recoder, k)
-        for recoder in ("optimal", "mondrian")
+        for recoder in ("optimal", "mondrian", "local")
         for k in (5, 50)
     }
+    for mechanism, amount in (("class_swapping", None), ("data_shuffling", None), ("rank_swapping", 0.1)):
+        found[f"masking, {mechanism}"] = _masked(levels, secret, mechanism, amount)
     for method in ("copula", "trees"):
         made = {**named, "method": method, "copies": 1, "sensitive": [secret]}
         found[f"synthetic, {method}"] = SyntheticPolicy.model_validate(made)
@@ -82,9 +84,10 @@ def policies_of(columns: dict[str, Any], levels: dict[str, Any], secret: str) ->
     for epsilon in (0.1, 1, 10):
         made = {**dp, "columns": binned, "epsilon": epsilon, "histograms": {"tables": pairs}}
         found[f"ε-DP, ε = {epsilon:g}, histograms"] = EpsilonDpPolicy.model_validate(made)
-    found["ε-DP, ε = 1, column_means"] = EpsilonDpPolicy.model_validate(
-        {**dp, "epsilon": 1, "column_means": {"k": 500}}
-    )
+    for method in ("column_means", "group_means"):
+        found[f"ε-DP, ε = 1, {method}"] = EpsilonDpPolicy.model_validate(
+            {**dp, "epsilon": 1, method: {"k": 500}}
+        )
     others = [name for name in columns if name != secret]
     low, high = columns[secret]["bounds"]
     few = columns if high - low < 20 else {**columns, secret: binned[secret]}
@@ -92,6 +95,8 @@ def policies_of(columns: dict[str, Any], levels: dict[str, Any], secret: str) ->
     for l in (2, 3):  # noqa: E741 - the name of the measure
         made = {**buckets, "slices": [others, [secret]], "l": l}
         found[f"buckets, l = {l}"] = BucketizedPolicy.model_validate(made)
+    sliced = {**buckets, "slices": [others[:2], others[2:], [secret]], "l": 3}
+    found["three slices, l = 3"] = BucketizedPolicy.model_validate(sliced)
     return found
 
 
@@ -103,6 +108,25 @@ def _classes(levels: dict[str, Any], secret: str, recoder: str, k: int) -> AnyPo
             "source": _SOURCE,
             "columns": {**columns, secret: {"role": "sensitive"}},
             "anonymize": {"k": k, "recoder": recoder, "suppression_limit": 0.05},
+        }
+    )
+
+
+def _masked(levels: dict[str, Any], secret: str, mechanism: str, amount: float | None) -> AnyPolicy:
+    """Return a policy that changes all numbers as a whole, within classes of the other columns."""
+    columns = {
+        name: {"role": "perturb", "resolution": 1, "mechanism": mechanism, "amount": amount}
+        if "intervals" in one
+        else {"role": "generalize", "hierarchy": one}
+        for name, one in levels.items()
+    }
+    return policy_from(
+        {
+            "name": "x",
+            "source": _SOURCE,
+            "columns": {**columns, secret: {"role": "sensitive"}},
+            "anonymize": {"k": 5, "recoder": "optimal", "suppression_limit": 0.05},
+            "perturb": {"epsilon": 1, "without_guarantee": True},
         }
     )
 

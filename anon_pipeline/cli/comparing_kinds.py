@@ -106,12 +106,12 @@ def _load(file: Path) -> AnyPolicy:
 
 def _print(found: Sequence[Compared]) -> None:
     """Print the policies with a release as a table, and why the others have none."""
-    from anon_pipeline.kinds.kind_rows import COLUMNS, kind_rows  # noqa: PLC0415
+    from anon_pipeline.kinds.kind_rows import SHOWN, kind_rows  # noqa: PLC0415
 
     made = kind_rows([one for one in found if one.found is not None])
     if made:
-        lines = [tuple(row[name] for name in COLUMNS) for row in made]
-        print_table(COLUMNS, lines, title="Kinds of releases", numbers={*COLUMNS} - _TEXTS, width=150)
+        lines = [tuple(row[name] for name in SHOWN) for row in made]
+        print_table(SHOWN, lines, title="Kinds of releases", numbers={*SHOWN} - _TEXTS, width=150)
     for one in found:
         if one.found is None:
             click.echo(f"{one.name}: no release. {one.problem}")

@@ -90,7 +90,15 @@ OUTCOME = object_of(
 )
 ALIKE = object_of(
     {
-        "lost": object_of({"columns": NUMBER, "pairs": NUMBER, "correlations": NUMBER}),
+        "lost": object_of(
+            dict.fromkeys(
+                (
+                    *("columns", "pairs", "correlations", "propensity", "components", "regressions"),
+                    "probabilistic",
+                ),
+                NUMBER,
+            )
+        ),
         "learned": object_of(
             {
                 "copied": NUMBER,

@@ -17,6 +17,11 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.values import to_texts
 from anon_pipeline.synthetic.attackers import Learned, learned_from_halves
+from anon_pipeline.utility.components import component_shift
+from anon_pipeline.utility.features import plain_features
+from anon_pipeline.utility.inference import compare_inference
+from anon_pipeline.utility.models import MOST_RECORDS, propensity_of
+from anon_pipeline.utility.probabilistic import probabilistic_loss
 
 Integers = NDArray[np.int64]
 
@@ -26,17 +31,27 @@ _CATEGORIES = 50
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """What a release loses, each in [0, 1].
+    """What a release loses: 0 for nothing.
 
     columns: share of the released records that would have to change a value for a column to be distributed as
         in the data; the mean over columns.
     pairs: the same of two columns together; the mean over pairs. None with one column.
     correlations: mean absolute change of Pearson's r of two columns of numbers. None without a pair of them.
+    propensity: how well a regression tells released records from those of the data, 0 to 1: pMSE divided by
+        its largest value, c(1 − c) for a share c of released records.
+    components: mean change of what each principal component of the numbers explains, a share.
+    regressions: mean change of the coefficients of each number on all others, in standard deviations.
+    probabilistic: probability that a sample of the data would change its statistics by less, the mean over
+        kinds of statistics. None, as the two before, without two columns of numbers that vary.
     """
 
     columns: float
     pairs: float | None
     correlations: float | None
+    propensity: float | None = None
+    components: float | None = None
+    regressions: float | None = None
+    probabilistic: float | None = None
 
 
 def plain_columns(
@@ -77,7 +92,33 @@ def measure_lost(data: pd.DataFrame, released: pd.DataFrame) -> Lost:
     pairs = [_pair_apart(binned[one], binned[other]) for one, other in combinations(names, 2)]
     numbers = [name for name in names if data[name].dtype == np.float64]
     return Lost(
-        fmean(apart), fmean(pairs) if pairs else None, _moved_correlations(data[numbers], released[numbers])
+        fmean(apart),
+        fmean(pairs) if pairs else None,
+        _moved_correlations(data[numbers], released[numbers]),
+        _tell_apart(data, released),
+        *_changed_statistics(data[numbers].to_numpy(), released[numbers].to_numpy()),
+    )
+
+
+def _tell_apart(data: pd.DataFrame, released: pd.DataFrame) -> float | None:
+    """Return how well a regression tells both apart, as a share of perfectly."""
+    data, released = (one.iloc[:: -(-len(one) // MOST_RECORDS) or 1] for one in (data, released))
+    found = propensity_of(*plain_features(data, released))
+    share = len(released) / max(1, len(data) + len(released))
+    return None if found is None else found / (share * (1 - share))
+
+
+def _changed_statistics(
+    data: NDArray[np.float64], released: NDArray[np.float64]
+) -> tuple[float | None, float | None, float | None]:
+    """Return what principal components, regressions and probabilistic loss say of columns of numbers."""
+    if data.shape[1] < 2:
+        return None, None, None
+    components = component_shift(data, released)
+    return (
+        None if components is None else components.explained,
+        compare_inference(data, released).shift,
+        probabilistic_loss(data, released).overall,
     )
 
 

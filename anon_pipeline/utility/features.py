@@ -6,9 +6,10 @@ the share of its leaves in each.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.utility.moments import at_most_one
@@ -82,9 +83,39 @@ def features(table: Table, *, without: str | None = None) -> Pair:
         (n, f) and (r, f), the released records in the table's order. A column that is the same number in all
         rows of both is left out.
     """
-    pairs = list(_columns(table, without))
-    before = np.concatenate([np.empty((len(table.kept), 0)), *(pair[0] for pair in pairs)], axis=1)
-    after = np.concatenate([np.empty((int(table.kept.sum()), 0)), *(pair[1] for pair in pairs)], axis=1)
+    return _join_columns(list(_columns(table, without)), len(table.kept), int(table.kept.sum()))
+
+
+def plain_features(before: pd.DataFrame, after: pd.DataFrame) -> Pair:
+    """Make the matrices of two plain tables, such as an input and records that were made up from it.
+
+    Args:
+        before: (n, columns) of floats, NaN for missing, or of texts; ``after``: (r, columns) with the same
+            types.
+    Returns:
+        (n, f) and (r, f). A column that is the same number in all rows of both is left out.
+    """
+    pairs = list[Pair]()
+    for name, own in before.items():
+        if own.dtype == np.float64:
+            pairs.append(_scores(own.to_numpy(), after[name].to_numpy(np.float64)))
+        else:
+            pairs.append(_frequent_texts(own, after[name]))
+    return _join_columns(pairs, len(before), len(after))
+
+
+def _frequent_texts(before: pd.Series, after: pd.Series) -> Pair:
+    """Whether a text is each of the most frequent ones before, or another one, (·, at most 33)."""
+    texts, counts = np.unique(before.to_numpy(object), return_counts=True)
+    chosen = pd.Index(texts[np.argsort(-counts, kind="stable")[:MOST_VALUES]])
+    seats = np.eye(len(chosen) + 1)  # the last one is that of place −1
+    return seats[chosen.get_indexer(pd.Index(before))], seats[chosen.get_indexer(pd.Index(after))]
+
+
+def _join_columns(pairs: Sequence[Pair], n: int, r: int) -> Pair:
+    """Put columns beside each other, without those that do not vary."""
+    before = np.concatenate([np.empty((n, 0)), *(pair[0] for pair in pairs)], axis=1)
+    after = np.concatenate([np.empty((r, 0)), *(pair[1] for pair in pairs)], axis=1)
     both = np.concatenate([before, after])
     varying = np.ptp(both, axis=0) > 0 if len(both) else np.zeros(both.shape[1], np.bool_)
     return before[:, varying], after[:, varying]

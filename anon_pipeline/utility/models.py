@@ -92,8 +92,11 @@ def propensity_score(table: Table) -> float | None:
     Source:
         [DB 2.6], Woo et al. (2009); with c for ½ where records are suppressed, Snoke et al. (2018).
     """
-    part = _thin(table)
-    before, after = features(part)
+    return propensity_of(*features(_thin(table)))
+
+
+def propensity_of(before: NDArray[np.float64], after: NDArray[np.float64]) -> float | None:
+    """Compute pMSE of two matrices of features, (n, f) and (r, f), as `propensity_score` does."""
     if not len(after):
         return None
     if not before.shape[1]:

@@ -97,3 +97,57 @@ def test_days_booleans_and_infinite_texts_are_no_numbers() -> None:
     first, _ = plain_columns(table, table, list(table.columns))
     assert first["day"].tolist() == ["2026-01-01", ""] and first["text"].tolist() == ["inf", "3"]
     assert {str(one) for one in first.dtypes} <= {"object", "str", "string"}
+
+
+def numbers(many: int = 2_000, *, seed: int = 0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    height = rng.normal(170, 10, many)
+    return columns(
+        height=height, weight=0.9 * height - 80 + rng.normal(0, 8, many), age=rng.uniform(0, 90, many)
+    )
+
+
+def test_the_data_itself_cannot_be_told_apart_and_keeps_all_statistics() -> None:
+    data = numbers().assign(sex=["f", "m"] * 1_000)
+    lost = measure_lost(*plain_columns(data, data.sample(frac=1, random_state=0), list(data.columns)))
+    for found in (lost.propensity, lost.components, lost.regressions, lost.probabilistic):
+        assert found == pytest.approx(0, abs=1e-6)
+
+
+def test_other_records_of_the_same_people_differ_by_chance_alone() -> None:
+    lost = measure_lost(numbers(seed=1), numbers(seed=2))
+    assert lost.propensity is not None and lost.propensity < 0.01
+    assert lost.components is not None and lost.components < 0.01
+    assert lost.regressions is not None and lost.regressions < 0.05
+    assert lost.probabilistic is not None and 0.2 < lost.probabilistic < 0.9
+
+
+def test_what_is_moved_far_away_is_told_apart_whatever_the_number_of_copies() -> None:
+    data = numbers()
+    for many in (1, 5):
+        moved = pd.concat([data + 60] * many, ignore_index=True)
+        lost = measure_lost(data, moved)
+        assert lost.propensity is not None and lost.propensity > 0.95
+        assert lost.regressions == pytest.approx(0, abs=1e-6)  # only the constant has changed
+        assert lost.components == pytest.approx(0, abs=1e-6)
+
+
+def test_columns_that_are_shuffled_apart_lose_regressions_and_components() -> None:
+    data = numbers()
+    apart = columns(
+        **{name: data[name].sample(frac=1, random_state=5).to_numpy() for name in ("height", "age")}
+    )
+    lost = measure_lost(data, apart.assign(weight=data["weight"])[[*data.columns]])
+    assert lost.propensity is not None and lost.propensity < 0.01  # each column by itself is as it was
+    # r of height and weight was 0.75: eigenvalues 1.75, 1 and 0.25 of 3 become 1, 1, 1
+    assert lost.components == pytest.approx((0.75 + 0 + 0.75) / 3 / 3, abs=0.02)
+    assert lost.regressions is not None and lost.regressions > 0.2
+    assert lost.probabilistic is not None and lost.probabilistic > 0.1
+
+
+def test_texts_are_told_apart_by_their_shares() -> None:
+    data, released = columns(a=["x"] * 50 + ["y"] * 50), columns(a=["x"] * 90 + ["z"] * 10)
+    some = measure_lost(data, released).propensity
+    none = measure_lost(data, columns(a=["z"] * 100)).propensity
+    assert some is not None and none is not None and 0.1 < some < 0.5 < none
+    assert measure_lost(data, released).components is None
