@@ -94,7 +94,7 @@ ALIKE = object_of(
             dict.fromkeys(
                 (
                     *("columns", "pairs", "correlations", "propensity", "components", "regressions"),
-                    "probabilistic",
+                    "surprising",
                 ),
                 NUMBER,
             )

@@ -41,7 +41,7 @@ class Lost:
         its largest value, c(1 − c) for a share c of released records.
     components: mean change of what each principal component of the numbers explains, a share.
     regressions: mean change of the coefficients of each number on all others, in standard deviations.
-    probabilistic: probability that a sample of the data would change its statistics by less, the mean over
+    surprising: probability that a sample of the data would change its statistics by less, the mean over
         kinds of statistics. None, as the two before, without two columns of numbers that vary.
     """
 
@@ -51,7 +51,7 @@ class Lost:
     propensity: float | None = None
     components: float | None = None
     regressions: float | None = None
-    probabilistic: float | None = None
+    surprising: float | None = None
 
 
 def plain_columns(

@@ -12,11 +12,11 @@ from anon_pipeline.tuning.risk_map import MapPoint, risk_map
 
 COLUMNS: Final = (
     *("policy", "kind", "gate", "records", "risk", "copied", "membership", "gain", "loss", "columns"),
-    *("correlations", "propensity", "components", "regressions", "probabilistic", "seconds"),
+    *("correlations", "propensity", "components", "regressions", "surprising", "seconds"),
 )
-SHOWN: Final = tuple(name for name in COLUMNS if name not in {"components", "regressions", "probabilistic"})
+SHOWN: Final = tuple(name for name in COLUMNS if name not in {"components", "regressions", "surprising"})
 """On a terminal; CSV and JSON have all of them."""
-_OF_LOST: Final = ("correlations", "propensity", "components", "regressions", "probabilistic")
+_OF_LOST: Final = ("correlations", "propensity", "components", "regressions", "surprising")
 _WORDS: Final = MapWords(
     document="Releases of several kinds: what attackers learn against loss",
     title="What attackers learn against loss",
@@ -52,12 +52,12 @@ def _numbers(found: Alike) -> dict[str, str]:
         "gain": number(max(gains)) if gains else "–",
         "loss": number(found.loss),
         "columns": number(lost.columns),
-        **{name: _lost(getattr(lost, name)) for name in _OF_LOST},
+        **{name: _say_lost(getattr(lost, name)) for name in _OF_LOST},
         "seconds": number(found.seconds),
     }
 
 
-def _lost(value: float | None) -> str:
+def _say_lost(value: float | None) -> str:
     """Write what is lost; what rounding makes of nothing is 0."""
     return number(None if value is None else round(value, 9))
 

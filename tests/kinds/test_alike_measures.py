@@ -110,7 +110,7 @@ def numbers(many: int = 2_000, *, seed: int = 0) -> pd.DataFrame:
 def test_the_data_itself_cannot_be_told_apart_and_keeps_all_statistics() -> None:
     data = numbers().assign(sex=["f", "m"] * 1_000)
     lost = measure_lost(*plain_columns(data, data.sample(frac=1, random_state=0), list(data.columns)))
-    for found in (lost.propensity, lost.components, lost.regressions, lost.probabilistic):
+    for found in (lost.propensity, lost.components, lost.regressions, lost.surprising):
         assert found == pytest.approx(0, abs=1e-6)
 
 
@@ -119,7 +119,7 @@ def test_other_records_of_the_same_people_differ_by_chance_alone() -> None:
     assert lost.propensity is not None and lost.propensity < 0.01
     assert lost.components is not None and lost.components < 0.01
     assert lost.regressions is not None and lost.regressions < 0.05
-    assert lost.probabilistic is not None and 0.2 < lost.probabilistic < 0.9
+    assert lost.surprising is not None and 0.2 < lost.surprising < 0.9
 
 
 def test_what_is_moved_far_away_is_told_apart_whatever_the_number_of_copies() -> None:
@@ -142,7 +142,7 @@ def test_columns_that_are_shuffled_apart_lose_regressions_and_components() -> No
     # r of height and weight was 0.75: eigenvalues 1.75, 1 and 0.25 of 3 become 1, 1, 1
     assert lost.components == pytest.approx((0.75 + 0 + 0.75) / 3 / 3, abs=0.02)
     assert lost.regressions is not None and lost.regressions > 0.2
-    assert lost.probabilistic is not None and lost.probabilistic > 0.1
+    assert lost.surprising is not None and lost.surprising > 0.1
 
 
 def test_texts_are_told_apart_by_their_shares() -> None:
