@@ -15,11 +15,17 @@ from time import perf_counter
 from typing import Final
 
 import numpy as np
+import pandas as pd
 
-from anon_pipeline.catalog.mechanisms import MECHANISMS, NOISE_MECHANISMS, amount_kind
+from anon_pipeline.bucketized.buckets import buckets_of
+from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS, NOISE_MECHANISMS, amount_kind
+from anon_pipeline.declared.random_numbers import RandomNumbers
+from anon_pipeline.perturb.category_law import CategoryNoise, flat_domain
+from anon_pipeline.perturb.category_sampler import draw_categories
 from anon_pipeline.perturb.keys import NoiseKey, Words
 from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.perturb.whole_column.change import change_columns
+from anon_pipeline.policy import policy_from
 from anon_pipeline.risk.assignment import one_to_one_risk
 from anon_pipeline.risk.attributes import class_homogeneity, class_similarity, class_skewness
 from anon_pipeline.risk.averaging import averaging_risk
@@ -33,11 +39,14 @@ from anon_pipeline.risk.linking import expected_column_linking, linking_risk
 from anon_pipeline.risk.posterior import posterior_risk
 from anon_pipeline.risk.t_closeness import t_closeness
 from anon_pipeline.risk.uniques import minimal_uniques
+from anon_pipeline.stages.sample import take_sample
 from benchmarks.million import MILLION
 from benchmarks.speed import machine
 
 _CLASSES: Final = 100_000
+_BUCKETED: Final = 100_000
 _EPSILON: Final = 2.0
+_TOGETHER: Final = 3  # columns that are changed together
 _ADULT: Final = 30_162
 _REPEATS: Final = 5
 _AMOUNTS: Final = {
@@ -69,23 +78,80 @@ def main() -> int:
 
 def rows() -> list[Row]:
     """Make the data and the rows on it."""
-    return [*_million_rows(), *_whole_column_rows(), *_adult_rows()]
+    return [*_million_rows(), *_whole_column_rows(), *_masking_rows(), *_adult_rows()]
 
 
 def _whole_column_rows() -> list[Row]:
     """Change a million values by each mechanism that changes whole columns."""
     rng = np.random.default_rng(0)
     labels = rng.permutation(MILLION) % _CLASSES
-    values = np.round(rng.normal(1700, 90, MILLION)).astype(np.int64)[:, None]
-    words = Words(NoiseKey(b"b" * 32), np.arange(MILLION, dtype=np.int64))
+    values = np.round(rng.normal(1700, 90, (MILLION, _TOGETHER))).astype(np.int64)
 
-    def change(kind: str) -> Callable[[], object]:
+    def change(kind: str, columns: int) -> Callable[[], object]:
         """Return the call for one mechanism."""
-        noise = Noise(kind, Fraction(0), amount=_AMOUNTS.get(amount_kind(kind)))
-        return lambda: change_columns(values, labels, noises=[noise], words=words)
+        noises = [Noise(kind, Fraction(0), amount=_AMOUNTS.get(amount_kind(kind)))] * columns
+        return lambda: change_columns(values[:, :columns], labels, noises=noises, words=_words())
 
     kinds = [name for name in MECHANISMS if name not in NOISE_MECHANISMS]
-    return [Row(f"{MILLION:,} values: {kind}", {kind: change(kind)}, 2.0) for kind in kinds]
+    return [
+        *(Row(f"{MILLION:,} values: {kind}", {kind: change(kind, 1)}, 2.0) for kind in kinds),
+        *(
+            Row(f"{MILLION:,} × {_TOGETHER} values: {kind}", {kind: change(kind, _TOGETHER)})
+            for kind in kinds
+        ),
+    ]
+
+
+def _masking_rows() -> list[Row]:
+    """Draw a million categories by each mechanism, sample a million records, and put 100,000 into buckets."""
+    rng = np.random.default_rng(0)
+    domain = flat_domain([f"value {i}" for i in range(60)])
+    codes = rng.integers(0, 60, MILLION)
+    shares = tuple(map(Fraction, range(1, 61)))
+    table = pd.DataFrame(
+        {"age": rng.integers(0, 90, MILLION), "height": rng.normal(170, 9, MILLION).round(1)}
+    )
+    sampled = policy_from(
+        {
+            "name": "x",
+            "source": {"path": "x.csv"},
+            "columns": {
+                "age": {"role": "generalize", "hierarchy": {"intervals": [10]}},
+                "height": {"role": "insensitive"},
+            },
+            "anonymize": {"k": 2},
+            "deidentify": {"key_env": "NO_KEY"},
+            "sample": {"share": 0.1},
+        }
+    )
+    secrets = rng.integers(0, 20, _BUCKETED)
+
+    def draw(kind: str) -> Callable[[], object]:
+        """Return the call for one mechanism of categories."""
+        noise = CategoryNoise(
+            kind, Fraction(2), domain, shares if CATEGORY_MECHANISMS[kind].by_shares else ()
+        )
+        return lambda: draw_categories(noise, codes, entropy=_words())
+
+    return [
+        *(
+            Row(f"{MILLION:,} categories of 60: {kind}", {kind: draw(kind)}, 2.0)
+            for kind in CATEGORY_MECHANISMS
+        ),
+        Row(
+            f"{MILLION:,} records: a sample",
+            {"sample": lambda: take_sample(sampled, table, key=b"k" * 32)},
+            2.0,
+        ),
+        Row(
+            f"{_BUCKETED:,} records: buckets, l = 3, k = 10",
+            {"buckets": lambda: buckets_of(secrets, l=3, k=10, random=RandomNumbers(0))},
+        ),
+    ]
+
+
+def _words() -> Words:
+    return Words(NoiseKey(b"b" * 32), np.arange(MILLION, dtype=np.int64))
 
 
 def _million_rows() -> list[Row]:
