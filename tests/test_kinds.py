@@ -113,6 +113,7 @@ EXCEPTED: dict[str, dict[str, str]] = {
         "cli/comparing_variants.py": "granularity, k",
         "cli/document_parts.py": "granularity",
         "tuning/comparison_rows.py": "granularity, k",
+        "cli/comparison_page.py": "granularity, k",
         "tuning/equal_amount.py": "gate.linking_risk, granularity",
         "tuning/outcomes.py": "granularity",
         "tuning/variants.py": "k, suppress",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from anon_pipeline.cli.comparison_page import OF_KINDS, Comparison, comparison_page
 from anon_pipeline.cli.options import (
     NEW_FILE,
     PATH,
@@ -39,6 +40,7 @@ _TEXTS = {"policy", "kind", "gate"}
 )
 @click.option("--csv", "csv_file", type=NEW_FILE, help="Write the table as CSV.")
 @click.option("--map", "map_file", type=NEW_FILE, help="Write the map of risk and loss as SVG.")
+@click.option("--html", "html_file", type=NEW_FILE, help="Write map and table as one page.")
 @partition_option
 @project_options
 @json_option
@@ -51,6 +53,7 @@ def compare_kinds(  # noqa: PLR0913 - the options of a command
     secrets: Sequence[str],
     csv_file: Path | None,
     map_file: Path | None,
+    html_file: Path | None,
     partition: str | None,
     project: Path | None,
     allow_outside: bool,
@@ -73,13 +76,14 @@ def compare_kinds(  # noqa: PLR0913 - the options of a command
         name: locations_of(file, project, outside=allow_outside)
         for name, file in zip(names, policy_files, strict=True)
     }
+    targets = (csv_file, map_file, html_file)
     for name, file in zip(names, policy_files, strict=True):
-        refuse_targets(policies[name], file, locations[name], csv_file, map_file, partition=partition)
+        refuse_targets(policies[name], file, locations[name], *targets, partition=partition)
     with Progress() as progress:
         found = list(compare(policies, locations, secrets=secrets, partition=partition, observe=progress))
     if not as_json:
         _print(found)
-    written = _write(found, csv_file, map_file)
+    written = _write(found, targets)
     if as_json:
         echo_json({"policies": [one.to_json() for one in found], "written": written})
     else:
@@ -117,13 +121,28 @@ def _print(found: Sequence[Compared]) -> None:
             click.echo(f"{one.name}: no release. {one.problem}")
 
 
-def _write(found: Sequence[Compared], csv_file: Path | None, map_file: Path | None) -> list[str]:
-    """Write what was asked for, each file whole or not at all, readable by its owner alone; return where."""
-    from anon_pipeline.kinds.kind_rows import kinds_csv, kinds_map  # noqa: PLC0415
+def _write(found: Sequence[Compared], targets: tuple[Path | None, ...]) -> list[str]:
+    """Write what was asked for, each file whole or not at all, readable by its owner alone; return where.
+
+    Args:
+        targets: of table, map and page.
+    """
+    from anon_pipeline.kinds.kind_rows import kind_rows, kinds_csv, kinds_map  # noqa: PLC0415
+
+    def page(shown: Sequence[Compared]) -> str:
+        return comparison_page(
+            Comparison("Kinds of releases", kinds_map(shown), _NO_PROMISE, kind_rows(shown), OF_KINDS)
+        )
 
     written: list[Any] = []
-    for path, made in ((csv_file, kinds_csv), (map_file, kinds_map)):
+    for path, made in zip(targets, (kinds_csv, kinds_map, page), strict=True):
         if path is not None:
             write_file(path, made(found).encode(), what="comparison")
             written.append(str(path))
     return written
+
+
+_NO_PROMISE = (
+    "The attackers are simple, and the same for all. A small risk is no guarantee: ε-DP has one, synthetic "
+    "records have none, and the gate of classes simulates attackers who know more.",
+)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from anon_pipeline.cli.comparison_page import OF_VARIANTS, Comparison, comparison_page
 from anon_pipeline.cli.options import (
     NEW_FILE,
     check_partition,
@@ -56,6 +57,7 @@ _TEXTS = {"variant", "amount", "gate"}
 )
 @click.option("--csv", "csv_file", type=NEW_FILE, help="Write the table as CSV.")
 @click.option("--map", "map_file", type=NEW_FILE, help="Write the map of risk and loss as SVG.")
+@click.option("--html", "html_file", type=NEW_FILE, help="Write map and table as one page.")
 @partition_option
 @source_options
 @json_option
@@ -66,6 +68,7 @@ def compare(
     policy_file: Path,
     csv_file: Path | None,
     map_file: Path | None,
+    html_file: Path | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -83,11 +86,12 @@ def compare(
     policy = load_policy(policy_file)
     check_partition(policy, options["partition"])
     locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
-    refuse_targets(policy, policy_file, locations, csv_file, map_file, partition=options["partition"])
+    targets = (csv_file, map_file, html_file)
+    refuse_targets(policy, policy_file, locations, *targets, partition=options["partition"])
     found = _measure(policy, locations, options)
     if not as_json:
         _print(found, policy)
-    written = _write(found, policy, csv_file, map_file)
+    written = _write(found, policy, targets)
     if as_json:
         echo_json({"release": policy.name, "variants": to_json(found), "written": written})
     else:
@@ -124,7 +128,7 @@ def _measure(policy: Policy, locations: Locations, options: dict[str, Any]) -> l
 
 def _print(found: list[Measured], policy: Policy) -> None:
     """Print the variants with a release as a table, and why the others have none."""
-    from anon_pipeline.tuning.comparison_rows import by_loss, least_loss, rows  # noqa: PLC0415
+    from anon_pipeline.tuning.comparison_rows import by_loss, rows  # noqa: PLC0415
 
     made = rows(by_loss(found))
     if made:
@@ -136,24 +140,48 @@ def _print(found: list[Measured], policy: Policy) -> None:
     for one in found:
         if one.outcome is None:
             click.echo(f"{one.name}: no release. {one.problem}")
+    click.echo(_recommend(found))
+
+
+def _recommend(found: list[Measured]) -> str:
+    """Say which variant loses least of those that protect no less than the policy."""
+    from anon_pipeline.tuning.comparison_rows import least_loss  # noqa: PLC0415
+
     best = least_loss(found)
-    click.echo(
-        "No variant passes the gate, weakens no protection and links no more than the policy."
-        if best is None
-        else f"Least loss without weaker protection or more linking: {best.name}. Differences of less than "
-        "0.01 can be due to the noise that was drawn."
+    if best is None:
+        return "No variant passes the gate, weakens no protection and links no more than the policy."
+    return (
+        f"Least loss without weaker protection or more linking: {best.name}. Differences of less than 0.01 "
+        "can be due to the noise that was drawn."
     )
 
 
-def _write(found: list[Measured], policy: Policy, csv_file: Path | None, map_file: Path | None) -> list[str]:
-    """Write what was asked for, each file whole or not at all, readable by its owner alone; return where."""
+def _write(found: list[Measured], policy: Policy, targets: tuple[Path | None, ...]) -> list[str]:
+    """Write what was asked for, each file whole or not at all, readable by its owner alone; return where.
+
+    Args:
+        targets: of table, map and page.
+    """
     from anon_pipeline.tuning.comparison_rows import as_csv  # noqa: PLC0415
     from anon_pipeline.tuning.variant_map import variant_map  # noqa: PLC0415
 
-    asked = ((csv_file, lambda: as_csv(found)), (map_file, lambda: variant_map(found, policy)))
+    makers = (
+        lambda: as_csv(found),
+        lambda: variant_map(found, policy),
+        lambda: comparison_page(_page(found, policy)),
+    )
     written = []
-    for path, made in asked:
+    for path, made in zip(targets, makers, strict=True):
         if path is not None:
             write_file(path, made().encode(), what="comparison")
             written.append(str(path))
     return written
+
+
+def _page(found: list[Measured], policy: Policy) -> Comparison:
+    """Return what the page shows: variants in the order that the map numbers them."""
+    from anon_pipeline.tuning.comparison_rows import rows  # noqa: PLC0415
+    from anon_pipeline.tuning.variant_map import variant_map  # noqa: PLC0415
+
+    title = f"Variants of {policy.name}"
+    return Comparison(title, variant_map(found, policy), [_recommend(found)], rows(found), OF_VARIANTS)
