@@ -35,11 +35,11 @@ VARIANTS: Final = (
 )
 """Variants of both tables, besides those of `MASKING`."""
 MASKING: Final = (
-    *(("rank_swapping", 0.05), ("class_swapping", "none"), ("data_shuffling", "none")),
-    *(("rounding", 2), ("multiplicative_noise", 0.1), ("correlated_noise", 0.2)),
-    *(("individual_ranking", 10), ("resampling", 3), ("class_synthesis", "none")),
+    *("mechanism=rank_swapping", "mechanism=class_swapping", "mechanism=data_shuffling"),
+    *("mechanism=rounding", "mechanism=multiplicative_noise", "mechanism=correlated_noise"),
+    *("mechanism=individual_ranking", "mechanism=resampling", "mechanism=class_synthesis"),
 )
-"""Mechanisms that change columns as a whole, at equal risk, each with the amount that it begins with."""
+"""Mechanisms that change columns as a whole, at equal risk: their amounts are chosen."""
 _BOTH: Final = "columns.height_cm.amount={0},columns.weight_kg.amount={0}"
 WHOLE_COLUMNS: Final = (
     *(
@@ -86,7 +86,7 @@ def measured(
         attributes: dict[str, Any] = policy.model_dump()
         attributes["source"] = {"path": "table.parquet", "format": "parquet"}
         own = policy_from(attributes)
-        variants = variants_of(own, settings)
+        variants = variants_of(own, settings, equal=equal_risk)
         found = measure_variants(variants, Locations(*(folder,) * 4), equal="risk" if equal_risk else None)
         return own, list(_told(found, len(variants)))
 
@@ -96,12 +96,6 @@ def _told(found: Iterator[Measured], many: int) -> Iterator[Measured]:
     for place, one in enumerate(found, 1):
         print(f"{place} of {many}: {one.name}", file=sys.stderr)
         yield one
-
-
-def _masking(policy: Policy, kind: str, amount: object) -> str:
-    """Return the setting by which all columns with noise are changed as a whole instead."""
-    amounts = [f"columns.{name}.amount={amount}" for name in policy.perturbed]
-    return ",".join([f"mechanism={kind}", *amounts])
 
 
 def table(found: Sequence[Measured], shown: Sequence[str] = _SHOWN) -> str:
@@ -124,8 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         ("adult", adult()),
         ("patients", generated(options.records)),
     ):
-        masking = [_masking(policy, kind, amount) for kind, amount in MASKING]
-        own, found = measured(policy, frame, settings=[*VARIANTS, *masking])
+        own, found = measured(policy, frame, settings=[*VARIANTS, *MASKING])
         print(f"\n{name}, {len(frame):,} records\n\n{table(found)}")
         if options.map is not None:
             (options.map / f"{name}.svg").write_text(variant_map(found, own), encoding="utf-8")

@@ -113,7 +113,7 @@ def _measure(policy: Policy, locations: Locations, options: dict[str, Any]) -> l
     from anon_pipeline.tuning.outcomes import measure_variants  # noqa: PLC0415
     from anon_pipeline.tuning.variants import variants_of  # noqa: PLC0415
 
-    variants = variants_of(policy, options["settings"])
+    variants = variants_of(policy, options["settings"], equal=_equal(options) is not None)
     with Progress() as progress:
         return list(
             measure_variants(

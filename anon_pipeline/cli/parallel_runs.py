@@ -59,8 +59,20 @@ def run_partitions(command: Sequence[str], partitions: Sequence[str], *, jobs: i
         for what, keys in (("refused", left), ("failed", failed), ("not begun", others))
         if keys
     ]
-    click.echo(f"{len(made)} of {len(partitions)} partitions published{''.join(said)}")
+    click.echo(f"{say_published(len(made), len(partitions))}{''.join(said)}")
     return min(failed.values(), default=0) or min(left.values(), default=0)
+
+
+def say_published(made: int, asked: int) -> str:
+    """Say how many partitions were published.
+
+    >>> say_published(2, 3), say_published(0, 0)
+    ('2 of 3 partitions published', '0 partitions published: each has a release already')
+    """
+    return f"{made} of {asked} partitions published" if asked else _NONE_MISSING
+
+
+_NONE_MISSING = "0 partitions published: each has a release already"
 
 
 def _run_each(command: Sequence[str], partitions: Sequence[str], jobs: int) -> Iterator[Ended]:

@@ -21,7 +21,7 @@ from anon_pipeline.cli.options import (
     policy_argument,
     source_options,
 )
-from anon_pipeline.cli.parallel_runs import run_command, run_partitions
+from anon_pipeline.cli.parallel_runs import run_command, run_partitions, say_published
 from anon_pipeline.cli.partition_keys import partitions_between
 from anon_pipeline.cli.reporting import new_page, write_page
 from anon_pipeline.cli.run_output import (
@@ -213,7 +213,7 @@ def _run_each(ctx: click.Context, releases: Sequence[Asked], options: Mapping[st
         said = f"; refused: {', '.join(left)}" if left else ""
         said += f"; all records wait: {', '.join(waiting)}" if waiting else ""
         made = len(releases) - len(left) - len(waiting)
-        click.echo(f"{made} of {len(releases)} partitions published{said}")
+        click.echo(f"{say_published(made, len(releases))}{said}")
     if left:
         ctx.exit(min(left.values()))
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from anon_pipeline.cli.declared_releases import is_declared_release
 from anon_pipeline.cli.shared import Progress, echo_json, print_table
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def verify_several(folder: Path, against: Against, *, as_json: bool) -> None:
     from anon_pipeline.publish.verify.together import verify_together  # noqa: PLC0415
 
     with Progress() as progress, private_stage("verify"):
-        found = verify_together(folder, against, observe=progress)
+        found = verify_together(folder, against, verify=_verify_one, observe=progress)
     if as_json:
         echo_json(_several_document(found))
     else:
@@ -34,6 +35,16 @@ def verify_several(folder: Path, against: Against, *, as_json: bool) -> None:
     if found.refused:
         click.echo(f"refused: {', '.join(found.refused)}", err=True)
         sys.exit(1)
+
+
+def _verify_one(manifest: Path, against: Against) -> Verification:
+    """Verify a release of any kind; one with declared columns by its public policy."""
+    from anon_pipeline.declared.declared_verify import verify_declared  # noqa: PLC0415
+    from anon_pipeline.publish.verify.verify import Verification, verify_in_detail  # noqa: PLC0415
+
+    if not is_declared_release(manifest):
+        return verify_in_detail(manifest, against)
+    return Verification(verify_declared(manifest, policy=None, key=against.key), (), ())
 
 
 def as_document(found: Verification) -> dict[str, Any]:

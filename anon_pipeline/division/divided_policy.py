@@ -16,8 +16,7 @@ from anon_pipeline.policy.load import policy_from
 
 _HEAD = """\
 # Made by `anon-pipeline divide` from {name}: the policy of each of its partitions. It differs in name,
-# source, folder and schedule, in its recoder, whose levels were chosen for the whole table, and in
-# budget.per{closeness}.
+# source, folder and schedule, in its recoder, whose levels were chosen for the whole table{more}.
 """
 
 
@@ -67,7 +66,8 @@ def write_policy(path: Path, document: Mapping[str, Any], *, name: str, closer: 
     Raises:
         InputError: it cannot be written.
     """
-    head = _HEAD.format(name=name, closeness="; and it has a smaller t" if closer else "")
+    more = ", and in budget.per" if document.get("attributes", {}).get("budget") is not None else ""
+    head = _HEAD.format(name=name, more=more + ("; and it has a smaller t" if closer else ""))
     text = head + yaml.safe_dump(dict(document), sort_keys=False, allow_unicode=True, width=110)
     reason = None
     try:

@@ -42,6 +42,16 @@ class Tried(NamedTuple):
     loss: float
 
 
+def amount_at(mechanism: str, strength: int, resolution: float) -> float:
+    """Return an amount that is tried of a mechanism which takes one, from strength 0 on.
+
+    Args:
+        resolution: of the column.
+    """
+    kind = amount_kind(mechanism)
+    return _STRENGTHS[kind][strength] * (resolution if kind == "step" else 1)
+
+
 def amounts_of(policy: Policy) -> dict[str, float]:
     """Return the amounts of the columns that are changed as a whole, by their names."""
     found = {name: policy.perturbed[name].amount for name in policy.whole_columns}
@@ -113,10 +123,8 @@ def policies_tried(policy: Policy, k: int) -> Iterator[Policy]:
     attributes = changed.model_dump()
     for strength in range(len(_STRENGTHS["share"]) if own else 0):
         for name in own:
-            column = policy.perturbed[name]
-            kind = amount_kind(policy.mechanisms[name])
-            unit = float(column.resolution) if kind == "step" else 1
-            attributes["columns"][name]["amount"] = _STRENGTHS[kind][strength] * unit
+            resolution = float(policy.perturbed[name].resolution)
+            attributes["columns"][name]["amount"] = amount_at(policy.mechanisms[name], strength, resolution)
         try:
             yield policy_from(attributes)
         except PolicyError:

@@ -19,6 +19,7 @@ from anon_pipeline.policy.load import policy_from
 from anon_pipeline.policy.marks import Fits, marked_values
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.whole_column_rules import needs_distribution
+from anon_pipeline.tuning.equal_amount import amount_at
 
 SHORT: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -53,13 +54,15 @@ class Variant:
     problem: str = ""
 
 
-def variants_of(policy: Policy, settings: Sequence[str]) -> list[Variant]:
+def variants_of(policy: Policy, settings: Sequence[str], *, equal: bool = False) -> list[Variant]:
     """Return the policy itself, and a variant for each setting.
 
     Args:
         settings: each ``key=value``, or several of them between commas; ``recoder=all`` stands for every
             recoder that fits the policy, its own included. A key is a path in the policy (``anonymize.k``)
             or one of `SHORT`.
+        equal: whether amounts will be chosen, see `equal_amount`: those that are missing are filled in, and
+            the names of variants do not say them.
     Raises:
         InputError: a setting that cannot be read, or a key that is not compared.
     """
@@ -67,10 +70,12 @@ def variants_of(policy: Policy, settings: Sequence[str]) -> list[Variant]:
     for setting in settings:
         values = _parse(setting)
         if values.get("anonymize.recoder") == ALL:
-            every = [_variant(policy, {**values, "anonymize.recoder": name}) for name in RECODERS]
+            every = [
+                _variant(policy, {**values, "anonymize.recoder": name}, equal=equal) for name in RECODERS
+            ]
             found += [one for one in every if one.policy is not None]
         else:
-            found.append(_variant(policy, values))
+            found.append(_variant(policy, values, equal=equal))
     return found
 
 
@@ -110,7 +115,7 @@ def _parts(setting: str) -> list[str]:
     return parts
 
 
-def _variant(policy: Policy, values: Mapping[str, Any]) -> Variant:
+def _variant(policy: Policy, values: Mapping[str, Any], *, equal: bool) -> Variant:
     """Make one variant; what a new recoder cannot take is left out, unless it was asked for."""
     attributes = deepcopy(policy.model_dump())
     recoder = RECODERS.get(str(values.get("anonymize.recoder")))
@@ -121,14 +126,15 @@ def _variant(policy: Policy, values: Mapping[str, Any]) -> Variant:
             **({} if recoder.family.cells else {"suppress": "records"}),
         }
     short = {path: key for key, path in SHORT.items()}
-    name = ", ".join(f"{short.get(path, path)} = {_text(value)}" for path, value in values.items())
+    named = {path: value for path, value in values.items() if not (equal and path.endswith(".amount"))}
+    name = ", ".join(f"{short.get(path, path)} = {_text(value)}" for path, value in (named or values).items())
     for path, value in values.items():
         if not _set(attributes, path.split("."), value):
             return Variant(name, None, f"{path}: must be below a section that the policy has")
     if "perturb.mechanism" in values and _all_named(attributes, policy):
         own = "each column names its own. Use columns.NAME.mechanism"
         return Variant(name, None, f"perturb.mechanism: must be taken by a column, but {own}")
-    _fit_mechanisms(attributes, policy, values)
+    _fit_mechanisms(attributes, policy, values, equal=equal)
     try:
         changed = policy_from(attributes)
         refuse_contradictions(changed)
@@ -137,11 +143,16 @@ def _variant(policy: Policy, values: Mapping[str, Any]) -> Variant:
     return Variant(name, changed)
 
 
-def _fit_mechanisms(attributes: dict[str, Any], policy: Policy, values: Mapping[str, Any]) -> None:
+def _fit_mechanisms(
+    attributes: dict[str, Any], policy: Policy, values: Mapping[str, Any], *, equal: bool
+) -> None:
     """Leave out what the mechanisms of a variant cannot take, but what it asks for itself.
 
     Mechanisms that change whole columns take no sensitivity, weight or limit that needs a distribution, the
     others take no amount.
+
+    Args:
+        equal: whether to fill in amounts that are missing.
     """
     section = attributes["perturb"]
     if section is None or not any(path.endswith(".mechanism") for path in values):
@@ -154,6 +165,8 @@ def _fit_mechanisms(attributes: dict[str, Any], policy: Policy, values: Mapping[
     for name, kind in kinds.items():
         if kind is not None and (kind.whole_column is None or kind.whole_column.amount == "none"):
             found[f"columns.{name}.amount"] = None
+        elif kind is not None and equal and attributes["columns"][name].get("amount") is None:
+            found[f"columns.{name}.amount"] = amount_at(kind.name, 0, policy.perturbed[name].resolution)
         if kind is not None and kind.whole_column is None:
             continue
         if kind is not None:

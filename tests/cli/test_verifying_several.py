@@ -75,3 +75,33 @@ def test_of_many_releases_only_the_refused_ones_have_rows(
     assert done.code == 1
     assert f"{division}.07" in done.out
     assert "20 releases: nothing contradicts their manifests." in done.out
+
+
+def test_releases_of_other_kinds_are_verified_by_their_own_rules(folder: Callable[..., Folder]) -> None:
+    made = folder(publish={"to": "out/classes"})
+    assert made.call("run", "policy.yaml").code == 0
+    columns = {
+        "age": {"bounds": [0, 99], "otherwise": 0},
+        "city": {"values": ["Cork", "Dublin", "Galway"], "otherwise": "Cork"},
+    }
+    attributes = {
+        "name": "counts",
+        "source": {"path": "people.csv"},
+        "one_record_per_person": True,
+        "epsilon": 1,
+        "columns": columns,
+        "histograms": {"tables": [["age"], ["city"]]},
+        "gate": {"expected_error": 1},
+        "publish": {"to": "out/counts"},
+    }
+    policy = {"type": "anon_pipeline.EpsilonDpRelease", "attributes": attributes}
+    (made.path / "dp.yaml").write_text(json.dumps(policy))
+    done = made.call("run", "dp.yaml")
+    assert done.code == 0, done.err
+    done = made.call("verify", "out")
+    assert done.code == 0, done.out + done.err
+    assert done.out.count("nothing contradicts its manifest") == 2
+    assert "records released of" not in done.out  # they are not parts of one table
+    next((made.path / "out" / "counts").glob("*.parquet")).write_bytes(b"other")
+    done = made.call("verify", "out")
+    assert (done.code, done.err.splitlines()[-1]) == (1, "refused: counts")

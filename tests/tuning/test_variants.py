@@ -128,3 +128,17 @@ def test_a_mechanism_that_no_column_takes_is_refused() -> None:
     assert between is not None
     _, shuffled = variants_of(between, ["columns.height.mechanism=data_shuffling"])
     assert shuffled.policy is not None, shuffled.problem
+
+
+def test_amounts_that_will_be_chosen_may_be_left_out() -> None:
+    setting = "mechanism=rank_swapping"
+    missing = variants_of(policy(suppress={}), [setting])[1]
+    assert missing.policy is None and "columns.height.amount: must be given" in missing.problem
+    found = variants_of(policy(suppress={}), [setting, f"{setting},columns.height.amount=0.2"], equal=True)[
+        1:
+    ]
+    assert [one.name for one in found] == ["mechanism = rank_swapping"] * 2
+    amounts = [one.policy and one.policy.perturbed["height"].amount for one in found]
+    assert amounts == [0.01, 0.2]
+    rounded = variants_of(policy(suppress={}), ["mechanism=rounding"], equal=True)[1].policy
+    assert rounded is not None and rounded.perturbed["height"].amount == 2  # times the resolution

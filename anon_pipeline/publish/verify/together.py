@@ -6,7 +6,8 @@ tables, which are read one at a time: whoever has the folder can do it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -25,6 +26,7 @@ from anon_pipeline.publish.manifest.manifest import MANIFEST
 from anon_pipeline.publish.release_files import manifest_of, manifests_in
 from anon_pipeline.publish.verify.verify import Against, Verification, verify_in_detail
 from anon_pipeline.publish.verify.verify_files import unmeasured_verdict, verdict_on, verdict_on_list
+from anon_pipeline.publish.verify.verify_policy import POLICY_DIGEST
 
 Classes = tuple[pd.DataFrame, NDArray[np.int64]]
 PARTITIONS: Final = "partitions"
@@ -56,7 +58,7 @@ class Verifications:
 
     each: by the name of a release's folder.
     partitions: whether they are the partitions that the policy lists.
-    together: None: a release was refused.
+    together: None: see `verify_together`.
     """
 
     each: Mapping[str, Verification]
@@ -75,38 +77,44 @@ def holds_several(folder: Path) -> bool:
     return folder.is_dir() and not (folder / MANIFEST).exists() and any(folder.glob(f"*/{MANIFEST}"))
 
 
-def verify_together(folder: Path, against: Against, *, observe: Observer = ignore) -> Verifications:
+def verify_together(
+    folder: Path,
+    against: Against,
+    *,
+    verify: Callable[[Path, Against], Verification] = verify_in_detail,
+    observe: Observer = ignore,
+) -> Verifications:
     """Verify each release in the folders of a folder, and whether they are all that the policy lists.
 
-    Classes are counted over all releases unless there is no policy for one, or the generalize columns of one
-    are others.
+    Counts are added up if all are of one release, and none is refused but for being made by another policy
+    than the one given. Classes are counted over all of them unless there is no policy for one, or the
+    generalize columns of one are others.
 
     Args:
         folder: of folders of releases.
         against: policy and key of all of them, where there are any.
+        verify: verifies one of them, by its manifest; may know other kinds of releases.
         observe: called with the name of each folder.
     Raises:
         InputError: there is no release.
     """
     each, documents = dict[str, Verification](), list[dict[str, Any]]()
-    counted = list[Classes | None]()
+    counted, strange = list[Classes | None](), False
     for manifest in manifests_in(folder):
         observe(Step(manifest.parent.name))
         try:
-            documents.append(manifest_of(manifest))
-            found = verify_in_detail(manifest.parent, against)
+            found = verify(manifest, against)
         except InputError as error:
-            each[manifest.parent.name] = Verification(
-                GateReport((verdict_on("manifest", str(error)),), "", ""), (), ()
-            )
-            continue
+            found = Verification(GateReport((verdict_on("manifest", str(error)),), "", ""), (), ())
+        with suppress(InputError):  # of another kind, or said above
+            documents.append(manifest_of(manifest))
         counted.append(_count_classes(found))
+        refused = {verdict.limit for verdict in found.report.with_status(Status.REFUSED)}
+        strange |= bool(refused - {POLICY_DIGEST})
         each[manifest.parent.name] = found.without_table()
-    keys = [str(document.get("partition")) for document in documents]
-    refused = any(one.report.with_status(Status.REFUSED) for one in each.values())
-    return Verifications(
-        each, _judge_keys(keys, against.policy), None if refused else _together(documents, counted)
-    )
+    strange |= len(documents) < len(each) or len({document["release"] for document in documents}) != 1
+    whole = None if strange else _together(documents, counted)
+    return Verifications(each, _judge_partitions(documents, against.policy), whole)
 
 
 def _count_classes(found: Verification) -> Classes | None:
@@ -136,15 +144,17 @@ def _together(documents: Sequence[Mapping[str, Any]], counted: Sequence[Classes 
     return Together(*sums, len(records), int(records.min()), int((releases > 1).sum()))
 
 
-def _judge_keys(keys: Sequence[str], policy: Policy | None) -> Verdict:
+def _judge_partitions(documents: Sequence[Mapping[str, Any]], policy: Policy | None) -> Verdict:
     """Judge whether the releases are one of each partition that a policy lists."""
-    twice = sorted({key for key in keys if keys.count(key) > 1})
+    found = [(document["release"], document.get("partition")) for document in documents]
+    twice = sorted({str(key or name) for name, key in found if found.count((name, key)) > 1})
     if twice:
         return verdict_on_list(PARTITIONS, [f"more than one release of {_name(twice)}"])
     schedule = None if policy is None else policy.schedule
     if schedule is None or not schedule.keys:
         why = "needs --policy" if policy is None else "the policy lists no keys"
         return unmeasured_verdict(PARTITIONS, why)
+    keys = [str(key) for _, key in found]
     missing = [key for key in schedule.keys if key not in keys]
     strange = sorted({*keys} - {*schedule.keys})
     problems = [

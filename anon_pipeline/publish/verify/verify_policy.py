@@ -24,6 +24,10 @@ _OTHER = "made by another policy than the one given; checked by the one stored w
 _LEAVE_OUT = "leave --policy out, or give the --public-key of a signed release"
 
 
+POLICY_DIGEST = "policy_digest"
+"""Name of the check by which policy a release was made."""
+
+
 @dataclass(frozen=True, slots=True)
 class Against:
     """What a release is verified against, in addition to its manifest.
@@ -99,11 +103,11 @@ def check_policy(read: Read, given: Against, against: Against, rules: Rules) -> 
     policy = given.policy
     if policy is not against.policy or policy is None:
         why = "needs --policy" if against.policy is None else NEEDS_WHOLE
-        yield unmeasured_verdict("policy_digest", why) if policy is None else _other_policy(read, given)
+        yield unmeasured_verdict(POLICY_DIGEST, why) if policy is None else _other_policy(read, given)
         yield unmeasured_verdict("hierarchies", why)
         return
     same = rules.digest(policy) == read.document["policy_digest"] and policy.name == read.document["release"]
-    yield verdict_on("policy_digest", None if same else "made by another policy than this one")
+    yield verdict_on(POLICY_DIGEST, None if same else "made by another policy than this one")
     try:
         found = hierarchy_digests(policy, against.hierarchies)
     except AnonPipelineError as error:
@@ -127,5 +131,5 @@ def _other_policy(read: Read, given: Against) -> Verdict:
     name = None if given.policy is None else given.policy.name
     signed = given.key is not None and broken_signature(read.document, given.key) is None
     if signed and name == read.document["release"]:
-        return unmeasured_verdict("policy_digest", f"{_OTHER}; the signature vouches for that one")
-    return verdict_on("policy_digest", f"{_OTHER}. If it has moved on since, {_LEAVE_OUT}")
+        return unmeasured_verdict(POLICY_DIGEST, f"{_OTHER}; the signature vouches for that one")
+    return verdict_on(POLICY_DIGEST, f"{_OTHER}. If it has moved on since, {_LEAVE_OUT}")

@@ -105,6 +105,34 @@ def test_a_release_that_is_not_listed_is_refused(
     assert verify(tmp_path, fewer).partitions.reason == "1 not listed by the policy: a.1"
 
 
+def test_releases_by_an_earlier_policy_are_counted_all_the_same(
+    made: Callable[..., Policy], small_policy: Small, tmp_path: Path
+) -> None:
+    made()
+    changed = small_policy(
+        source={"path": "{partition}.csv"},
+        schedule={"partitions": "listed", "keys": [*KEYS]},
+        anonymize={"recoder": "fixed", "levels": {"age": 2, "city": 0}},
+        gate={"suppression": 0.6},
+    )
+    found = verify(tmp_path, changed)
+    assert found.refused == [*KEYS]  # made by another policy than the one given
+    assert found.together == verify(tmp_path).together is not None
+
+
+def test_different_releases_in_one_folder_are_not_added_up(
+    small_policy: Small, small_people: People, tmp_path: Path
+) -> None:
+    small_people(300).to_csv(tmp_path / "people.csv", index=False)
+    (tmp_path / "city.csv").write_text("Cork;*\nDublin;*\nGalway;*\n")
+    for name in ("one", "two"):
+        policy = small_policy(name=name, publish={"to": f"out/{name}"})
+        make_release(policy, Locations.of(tmp_path, {}))
+    found = verify(tmp_path)
+    assert (found.refused, found.together) == ([], None)
+    assert found.partitions.status is Status.UNMEASURED
+
+
 def test_a_changed_release_is_refused_by_the_name_of_its_folder(
     made: Callable[..., Policy], tmp_path: Path
 ) -> None:
