@@ -17,7 +17,7 @@ from anon_pipeline.base.observer import Observer, Step, ignore
 from anon_pipeline.catalog.recoders import names_where, recoder_of
 from anon_pipeline.division.deciding_columns import read_deciding
 from anon_pipeline.division.divided_policy import divided_document, write_policy
-from anon_pipeline.division.leftovers import remove_abandoned
+from anon_pipeline.division.leftovers import is_free, remove_leftovers
 from anon_pipeline.division.part_files import hold_part_folder, removed_unless_done, write_parts
 from anon_pipeline.division.plan import Plan, plan_division
 from anon_pipeline.policy.locations import Locations
@@ -36,7 +36,6 @@ RECORDS: Final = 1_000_000
 """Records of a partition, about, if nobody says how many partitions there shall be."""
 _MOST_PARTS: Final = 1_000
 _FOLDER: Final = "partitions"  # of all divisions' files, in that of the sources
-_IGNORED: Final = ".gitignore"  # what a division that failed leaves in its folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +98,11 @@ def divide(
     document = _fill_templates(read_document(policy_file))
     _refuse_undividable(policy)
     division = f"d{secrets.token_hex(4)}"  # with a letter first, it is never a date
-    folders = [*(locations.sources / _FOLDER).glob("d*"), *([] if to is None else [to])]
-    if remove_abandoned(folders, policies=policy_file.absolute().parent):
-        observe(Step("removed the files of a divide that was killed"))
     places = _places(policy_file, policy, locations, division, to)
+    if remove_leftovers([*(locations.sources / _FOLDER).glob("d*"), places.folder]):
+        observe(Step("removed the files of a divide that was killed"))
+    if places.folder.exists() and not is_free(places.folder):
+        raise InputError("the folder of partitions (--to) must be a new or an empty folder")
     _refuse_unbookable(policy, locations, f"{division}.1")
     written = list[Path]()
     with ExitStack() as held, removed_unless_done(written):
@@ -121,7 +121,7 @@ def divide(
             observe(Step("writing partitions"))
             rows = read_rows(places.source, policy.source.limits)
             files = [places.folder / f"{key}.parquet" for key in keys]
-            held.enter_context(hold_part_folder(places.folder))
+            held.enter_context(hold_part_folder(places.folder, places.policy))
             write_parts(rows, plan.owners, files, made=written)
         words = {
             name: level_in_words(policy, name, level, hierarchies=locations.hierarchies)
@@ -165,7 +165,7 @@ def _places(
 
     Raises:
         InputError: the source is not there; or a folder for the partitions that is outside of the sources,
-            within the source, not empty, or whose name a path of a policy cannot have.
+            within the source, or whose name a path of a policy cannot have.
     """
     source = local_path(str(policy.source.place), "source.path", locations.sources, None)
     root = locations.sources.resolve()
@@ -177,8 +177,6 @@ def _places(
         problem = "not lie within the source, which is read as one table"
     elif folder.is_relative_to(locations.release(policy).resolve()):
         problem = "not lie within a folder of releases"
-    elif folder.exists() and not (folder.is_dir() and {one.name for one in folder.iterdir()} <= {_IGNORED}):
-        problem = "be a new or an empty folder"
     elif "{" in str(folder.relative_to(root)):
         problem = "have no { in its name"
     if problem is not None:

@@ -1,51 +1,70 @@
 """What a `divide` that was killed has left: files of partitions without a policy, copies of personal data.
 
-A folder of partitions is held while it is written (`part_files.hold_part_folder`). If its lock names a
-process that has ended on this machine, nobody will finish these files.
+While a folder of partitions is written, it has a mark with the path of the policy that comes last, and its
+process holds the kernel's lock on it (`part_files.hold_part_folder`). If the process has ended on this
+machine and there is no such policy, nobody will finish these files.
 """
 
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from anon_pipeline.publish.lock import LOCK, is_gone, read_owner
+from anon_pipeline.base.errors import PublishError
+from anon_pipeline.publish.lock import LOCK, hold_lock, is_gone, read_owner
+from anon_pipeline.publish.verify.stray_files import is_unfinished
 
-_FILE: Final = re.compile(r"(d[0-9a-f]{8})\.\d+\.parquet")
+MARK: Final = ".unfinished"
+"""File in a folder of partitions that are being written: the path of their policy."""
+_FILE: Final = re.compile(r"d[0-9a-f]{8}\.\d+\.parquet")
+_IGNORED: Final = ".gitignore"
 
 
-def remove_abandoned(folders: Iterable[Path], *, policies: Path) -> list[Path]:
+def is_free(folder: Path) -> bool:
+    """Tell whether a folder has nothing in it but what a division leaves that failed or was killed."""
+    kept = {_IGNORED, MARK, LOCK}
+    return folder.is_dir() and all(path.name in kept or is_unfinished(path) for path in folder.iterdir())
+
+
+def remove_leftovers(folders: Iterable[Path]) -> list[Path]:
     """Remove the files of divisions whose process was killed before it wrote their policy.
 
-    What cannot be removed is left. So is all that another machine's process holds, which may be alive.
+    What cannot be removed is left. So is all that a process holds, or may hold: of another machine, or where
+    the file system has no locks.
 
     Args:
         folders: of partitions' files.
-        policies: folder of the policies of divisions.
     Returns:
         The folders from which files were removed.
     """
-    return [folder for folder in folders if _is_abandoned(folder) and _clear(folder, policies)]
+    return [folder for folder in folders if _is_left(folder) and _clear(folder)]
 
 
-def _is_abandoned(folder: Path) -> bool:
-    if folder.is_symlink() or not (folder / LOCK).is_file():
+def _is_left(folder: Path) -> bool:
+    if folder.is_symlink() or not (folder / MARK).is_file():
         return False
     owner = read_owner(folder)[0]
     return owner is not None and is_gone(owner) is True
 
 
-def _clear(folder: Path, policies: Path) -> bool:
-    """Remove the files of divisions without a policy, and the lock; tell whether there were files."""
+def _clear(folder: Path) -> bool:
+    """Remove the files if nobody holds the folder and their policy is not there; tell whether there were any.
+
+    The mark and the lock are removed, too.
+    """
     found = False
-    with suppress(OSError):  # of another user, or a disk that cannot be written: `divide` itself will say so
-        for path in sorted(folder.iterdir()):
-            name = _FILE.fullmatch(path.name)
-            if name is not None and not any(policies.glob(f"*-{name[1]}.yaml")):
+    with suppress(OSError, PublishError), hold_lock(folder, time.monotonic()) as held:
+        if not held:
+            return False
+        policy = (folder / MARK).read_text(encoding="utf-8")
+        for path in [] if Path(policy).exists() else sorted(folder.iterdir()):
+            if _FILE.fullmatch(path.name):
                 path.unlink()
                 found = True
+        (folder / MARK).unlink()
         (folder / LOCK).unlink()
     return found

@@ -14,8 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from anon_pipeline.base.disk import make_folder
-from anon_pipeline.base.errors import InputError, error_words
+from anon_pipeline.base.disk import make_folder, replace_file
+from anon_pipeline.base.errors import InputError, PublishError, error_words
+from anon_pipeline.division.leftovers import MARK
 from anon_pipeline.draft.private_files import make_private_folder
 from anon_pipeline.publish.lock import hold_folder
 
@@ -107,19 +108,29 @@ def _share_out(table: pa.Table, owners: NDArray[np.integer], parts: list[_Part])
 
 
 @contextmanager
-def hold_part_folder(folder: Path) -> Iterator[None]:
-    """Make the folder of partitions, for private files, and hold it: its lock names who writes there.
+def hold_part_folder(folder: Path, policy: Path) -> Iterator[None]:
+    """Make the folder of partitions, for private files, and hold it while they and their policy are written.
 
+    Args:
+        policy: that will be written last; see `leftovers`.
     Raises:
-        InputError: it cannot be made, or not be written.
-        PublishError: another process holds it.
+        InputError: the folder or a file in it cannot be made or written, or another process writes there.
     """
     reason = None
     try:
         make_folder(folder.parent)
         make_private_folder(folder)
         folder.chmod(0o700)
-        with hold_folder(folder, wait=0):
+        with ExitStack() as held:
+            try:
+                held.enter_context(hold_folder(folder, wait=0))
+            except PublishError:
+                raise InputError(
+                    f"{folder.name}: must be a folder of its own, another process writes there"
+                ) from None
+            text = str(policy.absolute()).encode()
+            replace_file(folder / MARK, text, mode=0o600, what="mark of a division")
+            held.callback((folder / MARK).unlink, missing_ok=True)
             yield
     except OSError as error:
         reason = error_words(error)

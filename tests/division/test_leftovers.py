@@ -7,6 +7,7 @@ import os
 import signal
 import stat
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,12 @@ import pandas as pd
 import pytest
 import yaml
 
-from anon_pipeline.base.errors import InputError, PublishError
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.observer import Step
 from anon_pipeline.division import divide as module
 from anon_pipeline.division import part_files
 from anon_pipeline.division.divide import Division, divide
-from anon_pipeline.division.leftovers import remove_abandoned
+from anon_pipeline.division.leftovers import MARK, remove_leftovers
 from anon_pipeline.division.part_files import hold_part_folder
 from anon_pipeline.policy import load_policy
 from anon_pipeline.policy.locations import Locations
@@ -117,45 +118,73 @@ def test_killed_at_some_points_the_next_one_clears_up(
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder of partitions, with one file, that a process held that has ended."""
+    """A folder of partitions, with one file, that a process held which has ended."""
     place = tmp_path / "partitions" / "d01234567"
     place.mkdir(parents=True)
     (place / FILE).write_bytes(b"rows")
     (place / "notes.txt").write_text("mine")
+    (place / MARK).write_text(str(tmp_path / "elsewhere" / "policy-d01234567.yaml"))
     (place / LOCK).write_text(json.dumps(asdict(replace(this_process(), started=1))))
     return place
 
 
 def test_only_files_of_divisions_are_removed(folder: Path, tmp_path: Path) -> None:
-    assert remove_abandoned([folder, tmp_path], policies=tmp_path) == [folder]
+    assert remove_leftovers([folder, tmp_path]) == [folder]
     assert [path.name for path in folder.iterdir()] == ["notes.txt"]
 
 
-def test_a_division_with_a_policy_is_kept(folder: Path, tmp_path: Path) -> None:
-    (tmp_path / "policy-d01234567.yaml").write_text("")
-    assert remove_abandoned([folder], policies=tmp_path) == []
-    assert (folder / FILE).is_file() and not (folder / LOCK).exists()
+def test_a_division_with_a_policy_is_kept_wherever_that_is(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "policy-d01234567.yaml").write_text("")
+    assert remove_leftovers([folder]) == []
+    assert (folder / FILE).is_file() and not (folder / LOCK).exists() and not (folder / MARK).exists()
 
 
-@pytest.mark.parametrize("holder", ["alive", "another machine", "unreadable", "nobody"])
-def test_what_may_be_in_use_is_kept(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, holder: str
-) -> None:
-    if holder == "alive":
-        (folder / LOCK).write_text(json.dumps(asdict(this_process())))
-    elif holder == "another machine":
-        monkeypatch.setattr(lock.socket, "gethostname", lambda: "another")
-    elif holder == "unreadable":
-        (folder / LOCK).write_text("{")
-    else:
-        (folder / LOCK).unlink()
-    assert remove_abandoned([folder], policies=tmp_path) == []
+@pytest.mark.parametrize("holder", ["alive", "locked", "another machine", "unreadable", "nobody", "no mark"])
+def test_what_may_be_in_use_is_kept(folder: Path, monkeypatch: pytest.MonkeyPatch, holder: str) -> None:
+    with ExitStack() as held:
+        if holder == "alive":
+            (folder / LOCK).write_text(json.dumps(asdict(this_process())))
+        elif holder == "locked":  # as a process of another container, whose number says nothing here
+            held.enter_context(lock.hold_lock(folder))
+        elif holder == "another machine":
+            monkeypatch.setattr(lock.socket, "gethostname", lambda: "another")
+        elif holder == "unreadable":
+            (folder / LOCK).write_text("{")
+        elif holder == "nobody":
+            (folder / LOCK).unlink()
+        else:
+            (folder / MARK).unlink()
+        assert remove_leftovers([folder]) == []
     assert (folder / FILE).is_file()
 
 
 def test_two_at_once_do_not_write_into_one_folder(policy: Path, tmp_path: Path) -> None:
     to = tmp_path / "mine"
-    with hold_part_folder(to), pytest.raises(PublishError, match="process"), hold_part_folder(to):
+    with (
+        hold_part_folder(to, policy),
+        pytest.raises(InputError, match="another process writes there"),
+        hold_part_folder(to, policy),
+    ):
         raise AssertionError("never held")
-    with hold_part_folder(to), pytest.raises(InputError, match="must be a new or an empty folder"):
+    with hold_part_folder(to, policy), pytest.raises(InputError, match="another process writes there"):
         divided(policy, to=to)
+    assert divided(policy, to=to).files == to
+
+
+def test_a_folder_that_is_refused_is_not_touched(policy: Path, folder: Path, tmp_path: Path) -> None:
+    outside = tmp_path.with_name(f"{tmp_path.name} outside")
+    folder.rename(outside)
+    before = sorted(path.name for path in outside.iterdir())
+    with pytest.raises(InputError, match="below that of the sources"):
+        divided(policy, to=outside)
+    assert sorted(path.name for path in outside.iterdir()) == before
+
+
+def test_what_a_killed_lock_leaves_does_not_close_a_folder(policy: Path, tmp_path: Path) -> None:
+    to = tmp_path / "mine"
+    to.mkdir()
+    dead = json.dumps(asdict(replace(this_process(), started=1)))
+    for name in (LOCK, ".anon-pipeline-abcdefgh.part"):
+        (to / name).write_text(dead)
+    assert len(divided(policy, to=to).keys) == 3

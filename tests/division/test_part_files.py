@@ -31,7 +31,7 @@ def paths(folder: Path) -> list[Path]:
 
 def write(rows: Iterator[pa.Table], owners: np.ndarray, folder: Path) -> None:
     made: list[Path] = []
-    with hold_part_folder(folder), removed_unless_done(made):
+    with hold_part_folder(folder, folder / "policy.yaml"), removed_unless_done(made):
         write_parts(rows, owners, paths(folder), made=made)
 
 
