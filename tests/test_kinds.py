@@ -114,7 +114,7 @@ EXCEPTED: dict[str, dict[str, str]] = {
         "cli/document_parts.py": "granularity",
         "tuning/comparison_rows.py": "granularity, k",
         "cli/comparison_page.py": "granularity, k",
-        "tuning/equal_amount.py": "gate.linking_risk, granularity",
+        "tuning/equal_amount.py": "granularity, import LINKING_RISK",
         "tuning/outcomes.py": "granularity",
         "tuning/variants.py": "k, suppress",
     },

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ from anon_pipeline.cli.options import (
     project_options,
     release_argument,
 )
-from anon_pipeline.cli.shared import echo_json, print_report, print_table
+from anon_pipeline.cli.shared import echo_json, print_report, print_table, printable
 from anon_pipeline.cli.verifying_several import as_document, verify_several
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def verify(
     if as_json:
         echo_json(as_document(found))
     else:
-        print_report(report, f"{release.resolve().name}, checked", at_hand=True)
+        print_report(report, f"{printable(release.resolve().name)}, checked", at_hand=True)
         if found.in_part:
             click.echo(_IN_PART)
         _print_unverified(found.unverified, _recorded_limits(release))
@@ -103,16 +104,18 @@ def _policy(file: Path, release: Path) -> Policy:
     Args:
         release: its folder or its manifest, or the folder of several.
     """
-    from anon_pipeline.base.errors import PolicyError  # noqa: PLC0415
+    from anon_pipeline.base.errors import InputError, PolicyError  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
     from anon_pipeline.publish.manifest.extensions import absent  # noqa: PLC0415
-    from anon_pipeline.publish.manifest.manifest import MANIFEST  # noqa: PLC0415
-    from anon_pipeline.publish.release_files import manifest_of  # noqa: PLC0415
+    from anon_pipeline.publish.release_files import manifest_of, manifests_in  # noqa: PLC0415
 
     try:
         return load_policy(file, retired=True)
     except PolicyError as error:
-        missing = absent(manifest_of(release / MANIFEST if release.is_dir() else release))
+        missing = list[str]()
+        with suppress(InputError):  # no release, which is said once the policy is one
+            for manifest in manifests_in(release) if release.is_dir() else [release]:
+                missing += [line for line in absent(manifest_of(manifest)) if line not in missing]
         if not missing:
             raise
         problems = [*missing, *error.problems]

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from anon_pipeline.base.observer import Observer, Step
 from anon_pipeline.cli.declared_releases import is_declared_release
-from anon_pipeline.cli.shared import Progress, echo_json, print_table
+from anon_pipeline.cli.shared import Progress, echo_json, print_table, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,14 +28,19 @@ def verify_several(folder: Path, against: Against, *, as_json: bool) -> None:
     from anon_pipeline.publish.verify.together import verify_together  # noqa: PLC0415
 
     with Progress() as progress, private_stage("verify"):
-        found = verify_together(folder, against, verify=_verify_one, observe=progress)
+        found = verify_together(folder, against, verify=_verify_one, observe=_of_steps(progress))
     if as_json:
         echo_json(_several_document(found))
     else:
         _print(found, folder)
     if found.refused:
-        click.echo(f"refused: {', '.join(found.refused)}", err=True)
+        click.echo(f"refused: {', '.join(map(printable, found.refused))}", err=True)
         sys.exit(1)
+
+
+def _of_steps(progress: Progress) -> Observer:
+    """Return an observer that shows names of folders as a terminal can have them."""
+    return lambda event: progress(Step(printable(event.name)) if isinstance(event, Step) else event)
 
 
 def _verify_one(manifest: Path, against: Against) -> Verification:
@@ -79,16 +85,18 @@ def _several_document(found: Verifications) -> dict[str, Any]:
 def _print(found: Verifications, folder: Path) -> None:
     rows = list(_rows(found))
     if rows:
-        print_table(("release", "verdict"), rows, title=f"{folder.resolve().name}, checked")
+        print_table(("release", "verdict"), rows, title=f"{printable(folder.resolve().name)}, checked")
     if len(rows) < len(found.each):
         click.echo(f"{len(found.each) - len(rows)} releases: nothing contradicts their manifests.")
     click.echo(f"partitions  {found.partitions.status}: {found.partitions.reason or 'one of each key'}")
     if found.together is not None:
         for line in _sums(found.together):
             click.echo(line)
+    if any(one.in_part for one in found.each.values()):
+        click.echo(IN_PART)
     for name, one in found.each.items():
         for warning in one.warnings:
-            click.echo(f"warning: {name}: {warning.text}. See {warning.section}", err=True)
+            click.echo(f"warning: {printable(name)}: {warning.text}. See {warning.section}", err=True)
     if any(one.unverified for one in found.each.values()):
         click.echo(
             "Some entries of the manifests cannot be checked here: verify one release alone to see which."
@@ -103,7 +111,13 @@ def _rows(found: Verifications) -> Iterator[tuple[str, str]]:
         refused = one.report.with_status(Status.REFUSED)
         if refused or len(found.each) <= _LISTED:
             said = "; ".join(f"{verdict.limit}: {verdict.reason}" for verdict in refused)
-            yield name, f"refused by {said}" if refused else "nothing contradicts its manifest"
+            yield printable(name), f"refused by {said}" if refused else "nothing contradicts its manifest"
+
+
+IN_PART = (
+    "Checked against the public parts of policies, which are stored with the releases; private parts were "
+    "not compared."
+)
 
 
 def _sums(together: Together) -> Iterator[str]:

@@ -42,7 +42,8 @@ class Lost:
     components: mean change of what each principal component of the numbers explains, a share.
     regressions: mean change of the coefficients of each number on all others, in standard deviations.
     surprising: probability that a sample of the data would change its statistics by less, the mean over
-        kinds of statistics. None, as the two before, without two columns of numbers that vary.
+        kinds of statistics. None, as the two before, without two columns of numbers that vary in
+        the data.
     """
 
     columns: float
@@ -111,9 +112,20 @@ def _tell_apart(data: pd.DataFrame, released: pd.DataFrame) -> float | None:
 def _changed_statistics(
     data: NDArray[np.float64], released: NDArray[np.float64]
 ) -> tuple[float | None, float | None, float | None]:
-    """Return what principal components, regressions and probabilistic loss say of columns of numbers."""
-    if data.shape[1] < 2:
+    """Return what principal components, regressions and probabilistic loss say of columns of numbers.
+
+    A column that does not vary in the data, or of which the release has no number, is left out: it says
+    nothing of the others.
+    """
+    used = [
+        place
+        for place in range(data.shape[1])
+        if len(np.unique(data[:, place][~np.isnan(data[:, place])])) > 1
+        and not np.isnan(released[:, place]).all()
+    ]
+    if len(used) < 2:
         return None, None, None
+    data, released = data[:, used], released[:, used]
     components = component_shift(data, released)
     return (
         None if components is None else components.explained,
@@ -132,13 +144,16 @@ def _pair_apart(one: tuple[Integers, Integers], other: tuple[Integers, Integers]
 def _bins(data: pd.Series, released: pd.Series) -> tuple[Integers, Integers]:
     """Return the bin of each cell of both: tenths of the data's numbers, or its most frequent texts."""
     if data.dtype == np.float64:
-        edges = np.unique(np.nanquantile(data, np.linspace(0, 1, _BINS + 1)[1:-1]))
+        known = data.dropna()
+        inner = np.linspace(0, 1, _BINS + 1)[1:-1]
+        edges = np.unique(np.quantile(known, inner)) if len(known) else np.empty(0)
         both = [
             np.where(column.isna(), -1, np.searchsorted(edges, column, "left")) for column in (data, released)
         ]
     else:
-        known = data.value_counts().index[: _CATEGORIES - 1]
-        both = [pd.Index(known).get_indexer(column) for column in (data, released)]
+        texts, counts = np.unique(data.to_numpy(object), return_counts=True)
+        frequent = pd.Index(texts[np.argsort(-counts, kind="stable")[: _CATEGORIES - 1]])
+        both = [frequent.get_indexer(pd.Index(column)) for column in (data, released)]
     first, second = (codes.astype(np.int64) + 1 for codes in both)
     return first, second
 

@@ -8,6 +8,7 @@ Decision: docs/adr/0096-equal-risk-without-a-distribution.md.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from typing import Final, Literal, NamedTuple
 
 from anon_pipeline.base.errors import InfeasibleError, PolicyError, private_stage
@@ -15,6 +16,8 @@ from anon_pipeline.base.packed_tables import Table, unpack_table
 from anon_pipeline.catalog.mechanisms import amount_kind
 from anon_pipeline.catalog.whole_column import AmountKind
 from anon_pipeline.evidence.expectation import mean_linking_risk
+from anon_pipeline.limits.linking import LINKING_RISK
+from anon_pipeline.limits.table import demands
 from anon_pipeline.policy.load import policy_from
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
@@ -36,10 +39,14 @@ _STRENGTHS: Final[Mapping[AmountKind, tuple[float, ...]]] = {
 
 
 class Tried(NamedTuple):
-    """What a release of a k and amounts links and loses, see `equal_risk.Pair`."""
+    """What a release of a k and amounts links and loses, see `equal_risk.Pair`.
+
+    judged: what the gate compares with its limit on linking.
+    """
 
     linking: float
     loss: float
+    judged: float
 
 
 def amount_at(mechanism: str, strength: int, resolution: float) -> float:
@@ -49,7 +56,9 @@ def amount_at(mechanism: str, strength: int, resolution: float) -> float:
         resolution: of the column.
     """
     kind = amount_kind(mechanism)
-    return _STRENGTHS[kind][strength] * (resolution if kind == "step" else 1)
+    amount = _STRENGTHS[kind][strength]
+    # in decimals: 100 times 0.57 is 57 here, and a little less in floats, which is no multiple
+    return float(Fraction(repr(float(resolution))) * int(amount)) if kind == "step" else amount
 
 
 def amounts_of(policy: Policy) -> dict[str, float]:
@@ -77,8 +86,8 @@ def find_amounts(policy: Policy, frame: Table, goal: Goal, locations: Locations)
 
     k is the policy's or up to 50 times it. Eight amounts of each column are tried besides its own; those of
     several columns grow together, from the weakest of each to the strongest. ε of other columns stays.
-    Amounts that keep ``gate.linking_risk`` go before others. Of the best amounts of each k, the best that the
-    gate passes are taken; if it passes none, the best of all.
+    Amounts that keep the gate's limit on linking go before others. Of the best amounts of each k, the best
+    that the gate passes are taken; if it passes none, the best of all.
 
     Args:
         frame: the table of the source.
@@ -110,8 +119,8 @@ def _pairs_of_k(policy: Policy, k: int, frame: Table, goal: Goal, locations: Loc
     for changed in policies_tried(policy, k):
         tried = measure_release(changed, frame, locations)
         if (tried.linking if goal.held == "linking" else tried.loss) <= goal.most:
-            bound = changed.gate.linking_risk
-            passes = bound is None or tried.linking <= bound
+            bounds = [one.bound for one in demands(changed) if one.limit is LINKING_RISK]
+            passes = all(bound is None or tried.judged <= bound for bound in bounds)
             yield Pair(changed, k, changed.noise_epsilon, tried.linking, tried.loss, passes)
 
 
@@ -140,8 +149,8 @@ def measure_release(policy: Policy, frame: Table, locations: Locations) -> Tried
         granularity = MEASURES["granularity"].computes(compared)
         noise = noise_of(MEASURES["noise"].computes(compared))
         released = len(evidence.released) / max(1, compared.records)
-        linking = mean_linking_risk(evidence, policy).mean
-        return Tried(linking, loss_of(policy, granularity, noise, released))
+        linking = mean_linking_risk(evidence, policy)
+        return Tried(linking.mean, loss_of(policy, granularity, noise, released), linking.judged)
 
 
 def _release(policy: Policy, frame: Table, locations: Locations) -> Trial:

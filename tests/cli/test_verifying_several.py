@@ -105,3 +105,19 @@ def test_releases_of_other_kinds_are_verified_by_their_own_rules(folder: Callabl
     next((made.path / "out" / "counts").glob("*.parquet")).write_bytes(b"other")
     done = made.call("verify", "out")
     assert (done.code, done.err.splitlines()[-1]) == (1, "refused: counts")
+
+
+def test_a_broken_policy_is_said_and_signs_of_a_terminal_are_not_printed(
+    folder: Callable[..., Folder],
+) -> None:
+    made = folder(publish={"to": "out/one"})
+    assert made.call("run", "policy.yaml").code == 0
+    text = (made.path / "policy.yaml").read_text()
+    (made.path / "broken.yaml").write_text(text.replace("epsilon:", "epsilonn:"))
+    done = made.call("verify", "out", "--policy", "broken.yaml")
+    assert done.code == 2 and "perturb.epsilonn: is not known here" in done.err
+    (made.path / "out" / "one").rename(made.path / "out" / "x\x1b[31mred")
+    done = made.call("verify", "out")
+    assert done.code == 0
+    assert "\x1b" not in done.out + done.err and "x\\x1b[31mred" in done.out
+    assert "Checked against the public parts of policies" in done.out

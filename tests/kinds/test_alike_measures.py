@@ -151,3 +151,24 @@ def test_texts_are_told_apart_by_their_shares() -> None:
     none = measure_lost(data, columns(a=["z"] * 100)).propensity
     assert some is not None and none is not None and 0.1 < some < 0.5 < none
     assert measure_lost(data, released).components is None
+
+
+def test_a_column_without_numbers_hides_nothing_of_the_others(recwarn: pytest.WarningsRecorder) -> None:
+    data = numbers()
+    apart = data.assign(age=data["age"].sample(frac=1, random_state=2).to_numpy())
+    alone = measure_lost(data, apart)
+    both = [one.assign(none=np.nan, same=3.0) for one in (data, apart)]
+    beside = measure_lost(*both)
+    for name in ("components", "regressions", "surprising"):
+        assert getattr(beside, name) == getattr(alone, name)
+    assert not recwarn.list
+    assert measure_lost(*(one[["age", "none"]] for one in both)).surprising is None
+
+
+def test_the_order_of_the_records_decides_nothing() -> None:
+    rng = np.random.default_rng(4)
+    data = columns(a=[f"text {i % 120}" for i in range(240)], b=rng.choice(["x", "y"], 240))
+    released = data.sample(frac=0.5, random_state=1)
+    shuffled = [data.sample(frac=1, random_state=seed).reset_index(drop=True) for seed in range(4)]
+    found = [measure_lost(one, released) for one in shuffled]
+    assert len({(one.columns, one.pairs) for one in found}) == 1

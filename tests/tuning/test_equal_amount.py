@@ -12,6 +12,7 @@ from anon_pipeline.policy import Policy
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.tuning import equal_amount
 from anon_pipeline.tuning.equal_amount import (
+    amount_at,
     amounts_of,
     find_amounts,
     goal_of_release,
@@ -111,12 +112,15 @@ def test_a_policy_without_a_distribution_can_be_the_first_one(places: Locations)
 def test_the_gate_decides_between_what_keeps_the_goal(places: Locations) -> None:
     frame, own = people(), masked("rank_swapping", 0.02)
     everything = Goal("linking", 1.0)  # what loses least is best, but for the gate
-    least = find_amounts(own, frame, everything, places)
     strict = own.model_dump()
+    strict["gate"]["linking_risk"] = 1.0
+    least = find_amounts(Policy.model_validate(strict), frame, everything, places)
+    usual = find_amounts(own, frame, everything, places)  # without a limit the gate has its usual one
     strict["gate"]["linking_risk"] = 0.2
     passing = find_amounts(Policy.model_validate(strict), frame, everything, places)
-    assert least is not None and passing is not None
+    assert least is not None and passing is not None and usual is not None
     assert least.linking > 0.2 >= passing.linking
+    assert (usual.k, usual.linking, usual.passes) == (passing.k, passing.linking, True)
     assert least.loss < passing.loss
     strict["gate"]["linking_risk"] = 0.0
     none = find_amounts(Policy.model_validate(strict), frame, everything, places)
@@ -139,3 +143,12 @@ def test_without_a_recoding_there_is_nothing_to_choose(places: Locations) -> Non
     own["anonymize"]["k"] = 601  # of 600 records
     with pytest.raises(InfeasibleError):
         find_amounts(Policy.model_validate(own), people(), Goal("linking", 1.0), places)
+
+
+@pytest.mark.parametrize("resolution", [0.57, 0.07, 0.29, 1e-6, 2.3])
+def test_steps_are_multiples_of_any_resolution(resolution: float) -> None:
+    own = masked("rounding", 2).model_dump()
+    first = amount_at("rounding", 0, resolution)
+    own["columns"]["height"] |= {"resolution": resolution, "amount": first}
+    tried = [amounts_of(one)["height"] for one in policies_tried(Policy.model_validate(own), 20)]
+    assert tried == [first, first, amount_at("rounding", 1, resolution)]

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.observer import Observer, Step, ignore
+from anon_pipeline.base.spelling import is_plain
 from anon_pipeline.catalog.releases import released_records
 from anon_pipeline.evidence.evidence import value_classes
 from anon_pipeline.gate import GateReport, Status, Verdict
@@ -113,15 +114,16 @@ def verify_together(
         strange |= bool(refused - {POLICY_DIGEST})
         each[manifest.parent.name] = found.without_table()
     strange |= len(documents) < len(each) or len({document["release"] for document in documents}) != 1
-    whole = None if strange else _together(documents, counted)
-    return Verifications(each, _judge_partitions(documents, against.policy), whole)
+    verdict = _judge_partitions(documents, against.policy)
+    strange |= bool(documents) and _are_copies(documents)
+    return Verifications(each, verdict, None if strange else _together(documents, counted))
 
 
 def _count_classes(found: Verification) -> Classes | None:
     """Return the classes of a release: their values, (m, columns), and how many records each has, (m,)."""
     if found.table is None or found.policy is None or not found.policy.generalized:
         return None
-    names = list(found.policy.generalized)
+    names = sorted(found.policy.generalized)  # another order makes the same classes
     classes = value_classes(found.table, names)
     first = np.unique(classes.labels, return_index=True)[1]
     return found.table[names].iloc[first].astype(object), classes.sizes
@@ -150,6 +152,8 @@ def _judge_partitions(documents: Sequence[Mapping[str, Any]], policy: Policy | N
     twice = sorted({str(key or name) for name, key in found if found.count((name, key)) > 1})
     if twice:
         return verdict_on_list(PARTITIONS, [f"more than one release of {_name(twice)}"])
+    if _are_copies(documents):
+        return verdict_on_list(PARTITIONS, ["two releases have the same records"])
     schedule = None if policy is None else policy.schedule
     if schedule is None or not schedule.keys:
         why = "needs --policy" if policy is None else "the policy lists no keys"
@@ -165,7 +169,12 @@ def _judge_partitions(documents: Sequence[Mapping[str, Any]], policy: Policy | N
     return verdict_on_list(PARTITIONS, problems)
 
 
+def _are_copies(documents: Sequence[Mapping[str, Any]]) -> bool:
+    """Tell whether two releases have the same records: noise and order are drawn, so they are copies."""
+    return len({document["data_digest"] for document in documents}) < len(documents)
+
+
 def _name(keys: Sequence[str]) -> str:
     """Name the first few keys of partitions, which are public."""
     more = f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else ""
-    return ", ".join(keys[:_NAMED]) + more
+    return ", ".join(key if is_plain(key) else "a key that is no plain name" for key in keys[:_NAMED]) + more

@@ -95,6 +95,20 @@ def test_a_release_that_stands_twice_is_refused(made: Callable[..., Policy], tmp
         assert "partitions" in found.refused
 
 
+def test_a_copy_with_another_key_is_found(made: Callable[..., Policy], tmp_path: Path) -> None:
+    policy = made()
+    shutil.rmtree(tmp_path / "out" / "a.3")
+    shutil.copytree(tmp_path / "out" / "a.1", tmp_path / "out" / "a.3")
+    manifest = tmp_path / "out" / "a.3" / "manifest.json"
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"partition": "a.3"}))
+    found = verify(tmp_path, policy)
+    assert (found.partitions.reason, found.together) == ("two releases have the same records", None)
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"partition": "a.1\nevil"}))
+    shutil.copytree(tmp_path / "out" / "a.3", tmp_path / "out" / "a.4")
+    said = verify(tmp_path, policy).partitions.reason
+    assert said == "more than one release of a key that is no plain name"
+
+
 def test_a_release_that_is_not_listed_is_refused(
     made: Callable[..., Policy], small_policy: Small, tmp_path: Path
 ) -> None:
