@@ -60,7 +60,7 @@ class DeclaredColumn(Strict):
     @field_validator("bounds", mode="before")
     @classmethod
     def _not_from_data(cls, value: Any) -> Any:
-        if isinstance(value, str):
+        if isinstance(value, str) and not value.strip().startswith("["):
             raise ValueError(
                 "must be [lowest, highest], what the column can have by what is known without the data: "
                 "bounds from the data would tell of its largest and smallest record"

@@ -168,8 +168,8 @@ def _unknown(item: ErrorDetails, model: type[BaseModel], meant: Mapping[Place, P
         return "is not known here. Write a space after the colon."
     if places := _places_of(key, item["loc"], model):
         return f"is not known here. It is a key of {places}."
-    if len(item["loc"]) == 1 and (types := _types_of(key)):
-        return f"is not known here. It is for policies with type: {types}."
+    if len(item["loc"]) == 1 and (said := _of_other_types(key, known)):
+        return f"is not known here. {said}"
     if close := get_close_matches(key, known, n=1):
         return f"is not known here. Is it {close[0]}?"
     return "is not known here" + (f". Known are {', '.join(known)}." if known else "")
@@ -186,14 +186,23 @@ def _places_of(key: str, loc: Place, model: type[BaseModel]) -> str:
     return ", ".join(name for name in model.model_fields if key in fields_at(model, (name,)))
 
 
-def _types_of(key: str) -> str:
-    """Say which other types of policies have a key, or promise what it may ask for."""
+def _of_other_types(key: str, known: Iterable[str]) -> str:
+    """Say of a key what it is in policies of other types: the same, nearly the same, or what they promise.
+
+    Args:
+        known: keys of this type.
+    """
+    kinds = RELEASE_KINDS.values()
     if key in _PROMISES:
-        return " or ".join(kind.type for kind in RELEASE_KINDS.values())
-    keys = {
-        kind.type: {kind.name, *import_entry(kind.policy).model_fields} for kind in RELEASE_KINDS.values()
-    }
-    return " or ".join(name for name, known in keys.items() if key in known)
+        return (
+            f"What a release promises follows from its type, such as {', '.join(one.type for one in kinds)}."
+        )
+    keys = {one.type: {one.name, *import_entry(one.policy).model_fields} for one in kinds}
+    near = get_close_matches(key, {*known}.union(*keys.values()), n=1)
+    types = [name for name, theirs in keys.items() if {*near} & theirs]
+    if not near or not types or near[0] in known:
+        return ""
+    return f"{'It' if near[0] == key else near[0]} is for policies with type: {' or '.join(types)}."
 
 
 _PROMISES = {"release", "guarantee"}
@@ -214,6 +223,8 @@ def _advice(item: ErrorDetails, model: type[BaseModel]) -> str:
     """Say what to write instead, where that is obvious."""
     kind, value, loc = item["type"], item["input"], item["loc"]
     plain = isinstance(value, (str, int, float)) and not isinstance(value, bool) and _is_public(item)
+    if kind == "tuple_type" and value == "auto":
+        return ". It is not taken from the data."
     if kind == "tuple_type":
         written = f"[{value}]" if plain else "it as [one, other]"
         return f". Write {written}." if not isinstance(value, Mapping) else ". Begin each entry with a dash."

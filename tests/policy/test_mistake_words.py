@@ -23,7 +23,7 @@ CASES: list[tuple[tuple[str, ...], Any, str]] = [
     (
         ("release",),
         {"guarantee": "epsilon_dp"},
-        "release: is not known here. It is for policies with type: anon_pipeline.EpsilonDpRelease or ",
+        "release: is not known here. What a release promises follows from its type, such as anon_pipeline.Epsilon",
     ),
     (
         ("histograms",),
@@ -34,6 +34,11 @@ CASES: list[tuple[tuple[str, ...], Any, str]] = [
         ("synthetic",),
         {},
         "synthetic: is not known here. It is for policies with type: anon_pipeline.SyntheticRelease.",
+    ),
+    (
+        ("histogram",),
+        {},
+        "histogram: is not known here. histograms is for policies with type: anon_pipeline.EpsilonDpRelease.",
     ),
     (("anonymize", "k:10"), None, "anonymize.k:10: is not known here. Write a space after the colon."),
     (("perturb", 5), None, "perturb.5: keys must be texts. Write decimals with a point"),
