@@ -194,15 +194,14 @@ def _of_other_types(key: str, known: Iterable[str]) -> str:
     """
     kinds = RELEASE_KINDS.values()
     if key in _PROMISES:
-        return (
-            f"What a release promises follows from its type, such as {', '.join(one.type for one in kinds)}."
-        )
+        types = ", ".join(one.type for one in kinds)
+        return f"What a release promises follows from its type, such as {types}."
     keys = {one.type: {one.name, *import_entry(one.policy).model_fields} for one in kinds}
     near = get_close_matches(key, {*known}.union(*keys.values()), n=1)
-    types = [name for name, theirs in keys.items() if {*near} & theirs]
-    if not near or not types or near[0] in known:
+    having = [name for name, theirs in keys.items() if {*near} & theirs]
+    if not having or near[0] in known:
         return ""
-    return f"{'It' if near[0] == key else near[0]} is for policies with type: {' or '.join(types)}."
+    return f"{'It' if near[0] == key else near[0]} is for policies with type: {' or '.join(having)}."
 
 
 _PROMISES = {"release", "guarantee"}
@@ -223,11 +222,10 @@ def _advice(item: ErrorDetails, model: type[BaseModel]) -> str:
     """Say what to write instead, where that is obvious."""
     kind, value, loc = item["type"], item["input"], item["loc"]
     plain = isinstance(value, (str, int, float)) and not isinstance(value, bool) and _is_public(item)
-    if kind == "tuple_type" and value == "auto":
-        return ". It is not taken from the data."
     if kind == "tuple_type":
         written = f"[{value}]" if plain else "it as [one, other]"
-        return f". Write {written}." if not isinstance(value, Mapping) else ". Begin each entry with a dash."
+        shown = ". Begin each entry with a dash." if isinstance(value, Mapping) else f". Write {written}."
+        return shown if value != "auto" else ". It is not taken from the data."
     if kind == "dict_type" and loc == ("columns",):
         column = "role: generalize" if "anonymize" in model.model_fields else "bounds: [0, 99], otherwise: 0"
         return f". Write each column as a key: {{age: {{{column}}}}}."

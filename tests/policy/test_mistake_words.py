@@ -23,7 +23,7 @@ CASES: list[tuple[tuple[str, ...], Any, str]] = [
     (
         ("release",),
         {"guarantee": "epsilon_dp"},
-        "release: is not known here. What a release promises follows from its type, such as anon_pipeline.Epsilon",
+        "release: is not known here. What a release promises follows from its type, such as anon_",
     ),
     (
         ("histograms",),
