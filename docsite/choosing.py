@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from anon_pipeline.catalog.losses import LOSSES
-from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
+from anon_pipeline.catalog.mechanisms import CATEGORY_CHANGES, CATEGORY_MECHANISMS, MECHANISMS
 from anon_pipeline.catalog.recoders import RECODERS
 from anon_pipeline.limits.limit import Limit
 from anon_pipeline.limits.meanings import meaning_of
@@ -59,7 +59,8 @@ def _mechanisms() -> Iterator[str]:
     yield "|---|---|---|---|"
     for name, one in MECHANISMS.items():
         most = "" if one.most_epsilon is None else f"{one.most_epsilon:g}"
-        columns = "numbers" if one.whole_column is None else "numbers, as a whole"
+        columns = "numbers or categories" if name in CATEGORY_CHANGES else "numbers"
+        columns += "" if one.whole_column is None else ", as a whole"
         yield _row(f"`{name}`", columns, _PROMISES[one.promises], most)
     for name, other in CATEGORY_MECHANISMS.items():
         columns = "categories"

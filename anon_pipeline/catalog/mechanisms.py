@@ -58,6 +58,7 @@ _WHOLE_COLUMNS = (
         "class_swapping:swap_within_classes",
         keeps="Each of these columns has in every class exactly the values of the members who are released, "
         "in a random order: by itself it does not tell which member has which.",
+        categories="any",
     ),
     _whole_column(
         "individual_ranking",
@@ -135,6 +136,12 @@ CATEGORY_MECHANISMS = table_of("mechanisms", CategoryMechanism, _CATEGORIES)
 MECHANISMS = table_of("mechanisms", Mechanism, _NUMBERS, taken=CATEGORY_MECHANISMS)
 NOISE_MECHANISMS = {name: one for name, one in MECHANISMS.items() if one.whole_column is None}
 """Those that draw noise for each value, and have a distribution."""
+CATEGORY_CHANGES = {
+    name: one
+    for name, one in MECHANISMS.items()
+    if one.whole_column is not None and one.whole_column.categories != "none"
+}
+"""Those that change columns of categories as a whole, as they do with numbers."""
 DEFAULT_MECHANISM = _NUMBERS[0].name
 
 

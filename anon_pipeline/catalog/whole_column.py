@@ -10,6 +10,9 @@ AmountKind = Literal["none", "share", "factor", "count", "step"]
 number from 2 to 1,000; a step in the column's unit, a multiple of its resolution.
 """
 
+CategoryKind = Literal["none", "any"]
+"""Which columns of categories a mechanism changes, too: none, or any."""
+
 
 @dataclass(frozen=True, slots=True)
 class WholeColumn:
@@ -20,6 +23,7 @@ class WholeColumn:
     says: the amount for people, with {} for it.
     together: whether it changes several columns together, which then have the same amount.
     keeps: what follows for people, a sentence; empty: nothing.
+    categories: which columns of categories it changes, too, by the codes of their values.
     """
 
     runs: str
@@ -27,3 +31,4 @@ class WholeColumn:
     says: str = ""
     together: bool = False
     keeps: str = ""
+    categories: CategoryKind = "none"

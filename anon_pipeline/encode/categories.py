@@ -5,6 +5,7 @@ Decision: docs/adr/0026-categories-with-noise.md.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -28,6 +29,8 @@ from anon_pipeline.perturb.category_law import (
 from anon_pipeline.perturb.category_sampler import draw_categories
 from anon_pipeline.perturb.grid import from_grid
 from anon_pipeline.perturb.keys import Words
+from anon_pipeline.perturb.mechanisms import Noise
+from anon_pipeline.perturb.whole_column.change import change_columns
 from anon_pipeline.policy.columns import PerturbCategories
 from anon_pipeline.policy.model import Policy
 
@@ -49,13 +52,29 @@ def _noise(name: str, column: PerturbCategories, epsilon: Fraction) -> CategoryN
     return CategoryNoise(column.mechanism, epsilon, domain, shares)
 
 
+def category_domains(policy: Policy) -> dict[str, Domain]:
+    """Return the domain of each column of categories, drawn or changed as a whole, in the policy's order."""
+    return {name: _domain(name, column) for name, column in policy.categorical.items()}
+
+
 def category_noises(policy: Policy) -> dict[str, CategoryNoise]:
-    """Return what each column of categories is released under, in the policy's order."""
+    """Return what each column of drawn categories is released under, in the policy's order."""
     shares = epsilon_shares(policy)[len(policy.perturbed) :]
     return {
         name: _noise(name, column, share)
         for (name, column), share in zip(policy.categorical.items(), shares, strict=True)
+        if not column.whole_column
     }
+
+
+def category_changes(policy: Policy) -> dict[str, Noise]:
+    """Return what each column of categories is changed by that is changed as a whole, in its order."""
+    return {name: Noise(column.mechanism, Fraction(0)) for name, column in policy.changed_categories.items()}
+
+
+def changed_places(policy: Policy) -> list[int]:
+    """Return which columns of categories are changed as a whole, by their places among all of categories."""
+    return [at for at, column in enumerate(policy.categorical.values()) if column.whole_column]
 
 
 def category_codes(frame: Table, policy: Policy) -> NDArray[np.int64]:
@@ -65,8 +84,8 @@ def category_codes(frame: Table, policy: Policy) -> NDArray[np.int64]:
         InputError: values that are missing or not of the domain; by column and count.
     """
     columns, problems = [], []
-    for name, noise in category_noises(policy).items():
-        codes = pd.Index(noise.domain.values).get_indexer(pd.Index(frame[name].astype(object)))
+    for name, domain in category_domains(policy).items():
+        codes = pd.Index(domain.values).get_indexer(pd.Index(frame[name].astype(object)))
         outside = int((codes < 0).sum())
         if outside:
             problems.append(
@@ -82,23 +101,39 @@ def category_codes(frame: Table, policy: Policy) -> NDArray[np.int64]:
 def category_values(codes: NDArray[np.int64], policy: Policy) -> dict[str, pd.Series]:
     """Return codes (n, c) of the domains as columns of texts, by name."""
     return {
-        name: pd.Series(pd.array(np.array(noise.domain.values, dtype=object)[codes[:, j]], dtype="str"))
-        for j, (name, noise) in enumerate(category_noises(policy).items())
+        name: pd.Series(pd.array(np.array(domain.values, dtype=object)[codes[:, j]], dtype="str"))
+        for j, (name, domain) in enumerate(category_domains(policy).items())
     }
 
 
-def draw_category_columns(policy: Policy, originals: NDArray[np.int64], *, words: Words) -> NDArray[np.int64]:
-    """Draw what is released in each column of categories, (n, c).
+def draw_category_columns(
+    policy: Policy, originals: NDArray[np.int64], labels: NDArray[np.int64], *, words: Words
+) -> NDArray[np.int64]:
+    """Draw what is released in each column of categories, or change it as a whole, (n, c).
 
     Args:
         originals: (n, c) codes.
+        labels: (n,) class of each record, 0 … m−1.
         words: of the n records; each column takes those of its number, after the columns with numbers.
     """
-    columns = [
-        draw_categories(noise, originals[:, j], entropy=words.of_column(len(policy.perturbed) + j))
-        for j, noise in enumerate(category_noises(policy).values())
-    ]
-    return np.stack(columns, axis=1) if columns else originals
+    found, place_of = originals.copy(), dict(zip(policy.noisy, range(len(policy.noisy)), strict=True))
+    first = len(policy.perturbed)
+    for name, noise in category_noises(policy).items():
+        place = place_of[name]
+        found[:, place - first] = draw_categories(
+            noise, originals[:, place - first], entropy=words.of_column(place)
+        )
+    places: Sequence[int] = changed_places(policy)
+    changed = change_columns(
+        originals[:, places],
+        labels,
+        noises=[*category_changes(policy).values()],
+        words=words,
+        numbers=[first + place for place in places],
+    )
+    for at, values in changed.items():
+        found[:, places[at]] = values
+    return found
 
 
 def noisy_units(frame: Table, policy: Policy) -> NDArray[np.int64]:
@@ -124,13 +159,14 @@ def noisy_columns(values: NDArray[np.int64], policy: Policy) -> dict[str, Any]:
 
 
 def category_facts(policy: Policy) -> dict[str, dict[str, Any]]:
-    """Describe the noise of every column of categories; nothing of it is from the data.
+    """Describe what happens to every column of categories; nothing of it is from the data.
 
     Returns:
-        Per column: its mechanism, ε, how many values its domain has; the smallest and the largest
+        Per drawn column: its mechanism, ε, how many values its domain has; the smallest and the largest
         probability, over these, that a value is released as it is, and the mean of their expected distances.
+        Of one that is changed as a whole: its mechanism, amount, and how many values its domain has.
     """
-    return {
+    drawn = {
         name: {
             "mechanism": noise.mechanism,
             "epsilon": float(noise.epsilon),
@@ -141,6 +177,11 @@ def category_facts(policy: Policy) -> dict[str, dict[str, Any]]:
         }
         for name, noise in category_noises(policy).items()
     }
+    changed = {
+        name: {"mechanism": column.mechanism, "amount": None, "values": len(column.domain)}
+        for name, column in policy.changed_categories.items()
+    }
+    return {name: drawn.get(name) or changed[name] for name in policy.categorical}
 
 
 def _six(number: float) -> float:

@@ -52,10 +52,9 @@ def epsilon_shares(policy: Policy) -> tuple[Fraction, ...]:
     """
     if policy.perturb is None:
         return ()
+    changed = policy.changed_columns
     weights = {
-        name: exact_fraction(column.weight)
-        for name, column in policy.noisy.items()
-        if name not in policy.whole_columns
+        name: exact_fraction(column.weight) for name, column in policy.noisy.items() if name not in changed
     }
     shares = split_epsilon(exact_fraction(policy.perturb.epsilon) / policy.rows, list(weights.values()))
     by_name = dict(zip(weights, shares, strict=True))

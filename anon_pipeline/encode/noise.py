@@ -50,7 +50,9 @@ def draw_noise(
         bounds=output_bounds(policy),
         names=list(policy.perturbed),
     )
-    categories = draw_category_columns(policy, originals[:, len(policy.perturbed) :], words=words)
+    categories = draw_category_columns(
+        policy, originals[:, len(policy.perturbed) :], classes.labels, words=words
+    )
     facts = noise_facts(policy, numbers, classes, noisy.diameters) | category_facts(policy)
     return np.hstack((noisy.values, categories)), facts
 

@@ -201,14 +201,14 @@ def _simulate(evidence: Evidence, policy: Policy, whole: Whole | None) -> Expect
     sort = sorted_originals(behind)
     sought = linking_table(behind.own, behind.grid, labels=behind.labels, sort=sort)
     if draws > _LEAST or sought.table is None:
-        return _mean(table, lambda drawn: sought.measure(drawn.values, drawn.rows).risk, draws)
+        return _mean(table, lambda drawn: sought.measure(drawn.numbers, drawn.rows).risk, draws)
     groups = groups_of(sizes).astype(np.int8)[table.labels]
     draws = draws_of(sizes, records=SIMULATED_RECORDS)
     linked, of = np.zeros((2, draws, MOST))
     for draw, drawn in enumerate(table.releases(draws)):
         if drawn is not None:
             own = groups[drawn.rows]
-            near = sought.ties(drawn.values, drawn.rows) > 0
+            near = sought.ties(drawn.numbers, drawn.rows) > 0
             linked[draw] = np.bincount(own[near], minlength=MOST)
             of[draw] = np.bincount(own, minlength=MOST)
     if not of.any():

@@ -20,8 +20,9 @@ from anon_pipeline.base.classes import pack_columns
 from anon_pipeline.base.freed_memory import return_freed_memory
 from anon_pipeline.base.order import rank_values
 from anon_pipeline.base.sums import exact_sum
+from anon_pipeline.encode.categories import changed_places
 from anon_pipeline.encode.grids import grid_units
-from anon_pipeline.evidence.attacked_columns import median_shifts
+from anon_pipeline.evidence.assumed_changes import assumptions
 from anon_pipeline.evidence.attackers import law_by_diameters
 from anon_pipeline.evidence.evidence import Evidence
 from anon_pipeline.evidence.expectation import Expectation
@@ -30,7 +31,6 @@ from anon_pipeline.evidence.known_people import DRAWS, PeopleAttack, Shown, in_o
 from anon_pipeline.evidence.measures import require_originals
 from anon_pipeline.evidence.simulated_releases import DrawingTable, drawing_table
 from anon_pipeline.evidence.value_order import column_ranks
-from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.expected_linking import NoiseLaw
 from anon_pipeline.risk.known_cells import (
@@ -62,7 +62,7 @@ class KnownAttack:
 
     ranks: (n,) of each column that is released as it is and may be known, of the n originals.
     hidden: the originals of all drawn values.
-    categories: columns of drawn categories, in the order of ``hidden``.
+    categories: columns of categories, drawn or changed as a whole, in the order of ``hidden``.
     draws: some releases, with all drawn values; none where no draw leaves a record.
     groups: (R,) group of classes that each record's draws are counted in.
     people: (R,) whose record it is, where people are counted.
@@ -92,7 +92,7 @@ class KnownAttack:
 
         Args:
             columns: that the attacker knows in addition to class, originals of noisy numbers and
-                distributions: of drawn categories he knows the original, of others the released value.
+                distributions: of categories he knows the original, of others the released value.
         Returns:
             The mean, its standard error, and how often noise was drawn (0: it is exact, without noise).
             It is 1 where no record can be released.
@@ -184,13 +184,18 @@ class KnownAttack:
         return self.most[of]
 
     def _known_places(self, columns: Sequence[str]) -> list[int]:
-        """Return which columns of drawn categories have originals that are known."""
+        """Return which columns of categories have originals that are known."""
         return [at for at, name in enumerate(self.categories) if name in columns]
 
     def _hidden_of(self, columns: Sequence[str]) -> Hidden:
         known = self._known_places(columns)
-        likely = tuple(self.hidden.likely[at] for at in known)
-        return replace(self.hidden, codes=self.hidden.codes[:, known], likely=likely)
+        likely, assumed = self.hidden.likely, self.hidden.assumed
+        return replace(
+            self.hidden,
+            codes=self.hidden.codes[:, known],
+            likely=tuple(likely[at] for at in known),
+            assumed=tuple(assumed[at] for at in known),
+        )
 
     def _select_shown(self, drawn: Shown, columns: Sequence[str]) -> Shown:
         numbers = len(self.hidden.law.drawn)
@@ -241,7 +246,8 @@ def known_table(evidence: Evidence, policy: Policy) -> KnownTable:
     order: dict[str, NDArray[np.integer]] = {**ranks}
     order |= {name: codes[:, at] for at, name in enumerate(policy.categorical)}
     return_freed_memory(records)
-    return KnownTable(drawing_table(evidence, policy, copies, order), ranks, codes)
+    changed = codes[:, changed_places(policy)]
+    return KnownTable(drawing_table(evidence, policy, copies, order, changed), ranks, codes)
 
 
 def known_attack(evidence: Evidence, policy: Policy, known: KnownTable | None = None) -> KnownAttack:
@@ -257,13 +263,18 @@ def known_attack(evidence: Evidence, policy: Policy, known: KnownTable | None = 
     known = known or known_table(evidence, policy)
     behind, table, codes = require_originals(evidence), known.table, known.codes
     own, sizes = table.originals.own, np.bincount(table.labels)
-    moved = np.zeros(0)
-    if policy.whole_columns:
-        moved = median_shifts(table.noise.draw_values(seeded_entropy(_SEED)), table.noise.values)
-    law = law_by_diameters(table.noise.diameters, policy, moved=moved)
+    assumed = assumptions(table, policy)
+    law = law_by_diameters(table.noise.diameters, policy, moved=assumed.moved)
     people = None if table.originals.people is None else in_order(table.originals.people[own])
     codes = codes[own % len(behind.labels)] if codes.shape[1] else np.empty((len(own), 0), np.int64)
-    hidden = Hidden(_centers(law, table.noise.values), law, codes, category_laws(policy))
+    numbers, likely = table.noise.values[:, : len(policy.perturbed)], category_laws(policy) | assumed.likely
+    hidden = Hidden(
+        _centers(law, numbers),
+        law,
+        codes,
+        tuple(likely[name] for name in policy.categorical),
+        tuple(name in assumed.likely for name in policy.categorical),
+    )
     return KnownAttack(
         table,
         known.ranks,
@@ -284,11 +295,14 @@ def _many(policy: Policy, sizes: Integers, people: Integers | None) -> int:
 
 def _draw(table: DrawingTable, hidden: Hidden, many: int) -> Iterator[Shown]:
     """Yield releases with all drawn values; of categories none decides who is released."""
-    random = np.random.default_rng(_SEED)
+    random, changed = np.random.default_rng(_SEED), np.array(hidden.assumed, np.bool_)
+    laws = [law for law, one in zip(hidden.likely, hidden.assumed, strict=True) if not one]
     for drawn in table.releases(many):
         if drawn is not None:
-            codes = draw_codes(hidden.codes[drawn.rows], hidden.likely, random)
-            yield Shown(_beside(drawn.values, codes), drawn.rows)
+            codes = hidden.codes[drawn.rows]
+            codes[:, ~changed] = draw_codes(codes[:, ~changed], laws, random)
+            codes[:, changed] = drawn.values[:, drawn.numbers.shape[1] :]
+            yield Shown(_beside(drawn.numbers, codes), drawn.rows)
 
 
 def _centers(law: NoiseLaw, values: NDArray[np.signedinteger]) -> NDArray[np.signedinteger]:

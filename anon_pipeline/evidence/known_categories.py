@@ -9,12 +9,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.packed_tables import Table
-from anon_pipeline.encode.categories import category_noises
+from anon_pipeline.encode.categories import category_domains, category_noises
 from anon_pipeline.encode.codes import CLASS
 from anon_pipeline.evidence.evidence import Evidence, people_in
 from anon_pipeline.evidence.expectation import Expectation
 from anon_pipeline.evidence.measures import require_originals
-from anon_pipeline.perturb.category_law import CategoryNoise, pmf
+from anon_pipeline.perturb.category_law import CategoryNoise, Domain, pmf
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.noisy_categories import expected_category_linking, right_category_guesses
 
@@ -29,7 +29,7 @@ def expected_of_category(evidence: Evidence, policy: Policy, name: str) -> Expec
 
     Args:
         evidence: with originals; all records in classes count, whichever were released.
-        name: a column of categories that is perturbed.
+        name: a column of drawn categories.
     Raises:
         InputError: a file alone.
     """
@@ -56,7 +56,7 @@ def _expected_share(
     inside = labels >= 0
     if not inside.any():
         return 1.0
-    linked = expected_category_linking(_codes(values, noise), labels, noise) * int(inside.sum())
+    linked = expected_category_linking(_codes(values, noise.domain), labels, noise) * int(inside.sum())
     return _of_people(linked, people, inside)
 
 
@@ -70,10 +70,10 @@ def realized_of_category(evidence: Evidence, policy: Policy, name: str) -> float
     """
     behind, noise = require_originals(evidence), _noise(policy, name)
     right = right_category_guesses(
-        _codes(behind.frame[name], noise),
+        _codes(behind.frame[name], noise.domain),
         behind.labels,
         behind.own,
-        _codes(evidence.released[name], noise),
+        _codes(evidence.released[name], noise.domain),
         noise,
     )
     released = np.zeros(len(behind.labels), np.bool_)
@@ -85,21 +85,21 @@ def _noise(policy: Policy, name: str) -> CategoryNoise:
     return category_noises(policy)[name]
 
 
-def _codes(values: pd.Series, noise: CategoryNoise) -> NDArray[np.int64]:
-    return pd.Index(noise.domain.values).get_indexer(pd.Index(values.astype(object))).astype(np.int64)
+def _codes(values: pd.Series, domain: Domain) -> NDArray[np.int64]:
+    return pd.Index(domain.values).get_indexer(pd.Index(values.astype(object))).astype(np.int64)
 
 
 def codes_of(frame: Table, policy: Policy) -> NDArray[np.int64]:
-    """Return the columns of drawn categories as codes of their domains, (n, c); −1 for no value of it."""
-    found = [_codes(frame[name], noise) for name, noise in category_noises(policy).items()]
+    """Return the columns of categories as codes of their domains, (n, c); −1 for no value of it."""
+    found = [_codes(frame[name], domain) for name, domain in category_domains(policy).items()]
     return np.stack(found, axis=1) if found else np.empty((len(frame), 0), np.int64)
 
 
-def category_laws(policy: Policy) -> tuple[NDArray[np.float64], ...]:
+def category_laws(policy: Policy) -> dict[str, NDArray[np.float64]]:
     """Return ln P(value | original) of each column of drawn categories, (D, D), by codes."""
     with np.errstate(divide="ignore"):
-        laws = [np.log(pmf(noise)) for noise in category_noises(policy).values()]
-    return tuple(np.maximum(law, _NEVER) for law in laws)
+        laws = {name: np.log(pmf(noise)) for name, noise in category_noises(policy).items()}
+    return {name: np.maximum(law, _NEVER) for name, law in laws.items()}
 
 
 def draw_codes(

@@ -43,11 +43,12 @@ def shown_columns(policy: Policy) -> list[str]:
     """Name the columns whose values are released as they are, or mostly so, in the policy's order.
 
     They are the sensitive and insensitive ones, and those of categories whose mechanism keeps some value of
-    the domain with more than one half.
+    the domain with more than one half, or may keep any: nothing limits what a change of the column keeps.
     """
     mostly = {
         name for name, noise in category_noises(policy).items() if keep_probabilities(noise).max() > _KEPT
     }
+    mostly |= policy.changed_categories.keys()
     return [
         name for name, column in policy.columns.items() if isinstance(column, Coarsened) or name in mostly
     ]

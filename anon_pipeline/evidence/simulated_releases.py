@@ -20,6 +20,7 @@ from anon_pipeline.base.freed_memory import return_freed_memory
 from anon_pipeline.base.order import rank_values
 from anon_pipeline.base.packed_tables import with_columns
 from anon_pipeline.base.rows import some_rows, take_rows
+from anon_pipeline.encode.categories import category_changes
 from anon_pipeline.encode.grids import noises
 from anon_pipeline.encode.noise import output_bounds
 from anon_pipeline.evidence.evidence import Evidence, Originals
@@ -45,7 +46,7 @@ class DrawingTable:
     """The r records in classes, in order of their values, some times over; classes of a copy are its own.
 
     labels: (r·copies,) class, 0 … m·copies−1, ascending.
-    noise: of their perturb columns.
+    noise: of their p perturb columns with numbers, and of w categories that are changed as a whole, if any.
     near: of each class, what counts the originals within the confidence interval; None without a confidence.
     limits: that every class must keep.
     originals: with ``own`` the rows in the same order.
@@ -95,7 +96,9 @@ class DrawingTable:
     def _stays(self, part: slice, values: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Do as `stays` does for the records of some whole classes; ``values`` are theirs."""
         k, labels, behind = self.policy.anonymize.k, self.labels[part], self.originals
-        counts = None if self.near is None else self.near.counts(values.astype(np.float64), labels, cap=k)
+        counts = None
+        if self.near is not None:
+            counts = self.near.counts(values[:, : behind.grid.shape[1]].astype(np.float64), labels, cap=k)
         confident = np.ones(len(values), np.bool_) if counts is None else (counts == 0) | (counts >= k)
         people = None if behind.people is None else behind.people[behind.own[part]]
         limits = {name: partial(_of_block, limit, part.start) for name, limit in self.limits.items()}
@@ -108,13 +111,19 @@ class Drawn:
     """A release that the noise could have made.
 
     table: what it was drawn of.
-    values: (r', p) noisy values of the records that are released, in grid units; in few bytes.
+    values: (r', p + w) noisy values of the records that are released, in grid units, then codes; in few
+        bytes.
     rows: (r',) of them in the table; in few bytes.
     """
 
     table: DrawingTable
     values: NDArray[np.signedinteger] = field(repr=False)
     rows: NDArray[np.signedinteger] = field(repr=False)
+
+    @property
+    def numbers(self) -> NDArray[np.signedinteger]:
+        """Noisy values of the columns with numbers, (r', p)."""
+        return self.values[:, : self.table.originals.grid.shape[1]]
 
     def as_evidence(self) -> Evidence:
         """Return it as what the gate measures."""
@@ -138,12 +147,22 @@ Whole = Callable[[], DrawingTable]
 
 
 def drawing_table(
-    evidence: Evidence, policy: Policy, copies: int, known: Mapping[str, NDArray[np.integer]] | None = None
+    evidence: Evidence,
+    policy: Policy,
+    copies: int,
+    known: Mapping[str, NDArray[np.integer]] | None = None,
+    changed: NDArray[np.int64] | None = None,
 ) -> DrawingTable:
-    """Return what releases of a policy can be drawn of; ``known``: see `value_order.sort_originals`."""
+    """Return what releases of a policy can be drawn of.
+
+    Args:
+        known: see `value_order.sort_originals`.
+        changed: (n, w) codes of the categories that are changed as a whole, which ``known`` has, too; None:
+            nothing looks at them.
+    """
     behind = repeat_originals(sort_originals(evidence, policy, known), policy, copies)
     classes = compact_labels(behind.labels[behind.own])
-    noise, labels = _noise_of(behind, classes, policy, copies), narrow_integers(classes.labels)
+    noise, labels = _noise_of(behind, classes, policy, copies, changed), narrow_integers(classes.labels)
     near = None if policy.suppress.confidence is None else confidence_counter(behind, policy)
     limits = class_limits(all_released(behind, classes, evidence, policy), policy)
     del classes
@@ -151,10 +170,20 @@ def drawing_table(
     return DrawingTable(labels, replace(noise, labels=labels), near, limits, behind, policy, evidence)
 
 
-def _noise_of(behind: Originals, classes: EquivalenceClasses, policy: Policy, copies: int) -> Drawing:
+def _noise_of(
+    behind: Originals,
+    classes: EquivalenceClasses,
+    policy: Policy,
+    copies: int,
+    changed: NDArray[np.int64] | None,
+) -> Drawing:
     """Prepare the noise of the records ``own``, of these classes; their values in few bytes."""
     exact = quantize(behind.grid.take(behind.own, axis=0))
-    found = prepare_noise(exact, classes, noises=noises(policy), bounds=output_bounds(policy), copies=copies)
+    under, bounds = noises(policy), output_bounds(policy)
+    if changed is not None and changed.shape[1]:
+        exact = np.hstack((exact, changed[behind.own % len(changed)]))
+        under, bounds = (*under, *category_changes(policy).values()), [*bounds, *[None] * changed.shape[1]]
+    found = prepare_noise(exact, classes, noises=under, bounds=bounds, copies=copies)
     return replace(found, values=narrow_integers(exact))
 
 

@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from anon_pipeline.encode.categories import category_noises
+from anon_pipeline.encode.categories import category_noises, changed_places
 from anon_pipeline.encode.grids import noises
 from anon_pipeline.encode.noise import output_bounds
 from anon_pipeline.evidence.evidence import Evidence
+from anon_pipeline.evidence.known_categories import codes_of
 from anon_pipeline.evidence.measures import compact_labels, require_originals
 from anon_pipeline.evidence.simulated_releases import SEED, drawing_table
 from anon_pipeline.perturb.category_law import keep_probabilities
@@ -58,14 +59,31 @@ def kept_share(evidence: Evidence, policy: Policy, name: str) -> float:
     Args:
         name: perturb column of categories.
     Returns:
-        Of the records in classes; 1 where there is none.
+        Of the records in classes; 1 where there is none. Simulated for a column that is changed as a whole.
     Source:
         [methods 9.2].
     """
-    originals, noise = require_originals(evidence), category_noises(policy)[name]
+    originals = require_originals(evidence)
+    if name in policy.changed_categories:
+        return _simulated_kept_share(evidence, policy, name)
+    noise = category_noises(policy)[name]
     values = originals.frame[name][originals.labels >= 0].astype(object)
     codes = pd.Index(noise.domain.values).get_indexer(pd.Index(values))
     return float(keep_probabilities(noise)[codes].mean()) if len(codes) else 1.0
+
+
+def _simulated_kept_share(evidence: Evidence, policy: Policy, name: str) -> float:
+    """Return the share of a changed column's values that stay, over releases as `simulated_shifts` has."""
+    codes = codes_of(require_originals(evidence).frame, policy)
+    known = {one: codes[:, at] for at, one in enumerate(policy.categorical)}
+    table = drawing_table(evidence, policy, 1, known, codes[:, changed_places(policy)])
+    column = len(policy.perturbed) + list(policy.changed_categories).index(name)
+    entropy, own = seeded_entropy(SEED), table.noise.values[:, column]
+    if not len(own):
+        return 1.0
+    draws = min(max(_SIMULATED // len(own), 1), _DRAWS)
+    shares = [float((table.noise.draw_values(entropy)[:, column] == own).mean()) for _ in range(draws)]
+    return float(np.mean(shares))
 
 
 def _expected_shifts(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import chain
 
-from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
+from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS
 from anon_pipeline.encode.categories import category_noises
 from anon_pipeline.limits import usual
 from anon_pipeline.limits.known_columns import name_of, usual_columns
@@ -71,11 +71,9 @@ def _by_noise(policy: Policy) -> Iterator[tuple[str, str]]:
             f"{LARGE_EPSILON})",
         )
     if policy.perturb.without_guarantee:
-        kinds = sorted(
-            {kind for kind in policy.mechanisms.values() if MECHANISMS[kind].promises == "nothing"}
-        )
         what = "what changes numbers" if policy.whole_columns else "the noise"
-        yield "perturb.without_guarantee", f"{what} ({', '.join(kinds)}) promises no ε"
+        what = "what changes columns" if policy.changed_categories else what
+        yield "perturb.without_guarantee", f"{what} ({', '.join(policy.unpromised_kinds)}) promises no ε"
     yield from _by_drawing(policy)
 
 

@@ -33,7 +33,7 @@ def name_of(columns: Sequence[str]) -> str:
 def usual_columns(policy: Policy) -> dict[frozenset[str], float]:
     """Return the sets of known columns that have a bound without the policy's saying so, and the bound.
 
-    All drawn categories together, and these with all unchanged columns, also where that is a single one
+    All perturbed categories together, and these with all unchanged columns, also where that is a single one
     with noisy columns: an attacker who links it learns the noisy values.
     """
     drawn, unchanged = list(policy.categorical), policy.unchanged
@@ -47,9 +47,9 @@ def usual_columns(policy: Policy) -> dict[frozenset[str], float]:
 def _demands(policy: Policy) -> Demanded:
     """Return the policy's own bounds, and those that hold without: of each column, of all together.
 
-    Of drawn categories the original is known, and the drawn value seen: as that of noisy numbers, which
-    every attacker knows. With all columns that are released as they are, and with a sensitive one that is
-    all of them, it is advice.
+    Of perturbed categories the original is known, and the released value seen: as that of noisy numbers,
+    which every attacker knows. With all columns that are released as they are, and with a sensitive one that
+    is all of them, it is advice.
 
     Names do not depend on the order of columns, which stored suites of Great Expectations lose.
     """
@@ -69,7 +69,8 @@ def _demands(policy: Policy) -> Demanded:
 def _drawn_alone(policy: Policy, demand: Demand) -> str | None:
     """Return the column of categories that is all that is drawn, and known; None where there is more."""
     known = demand.wanted.columns
-    return known[0] if len(known) == 1 and known[0] in policy.categorical and not policy.perturbed else None
+    drawn = policy.drawn_categories
+    return known[0] if len(known) == 1 and known[0] in drawn and not policy.perturbed else None
 
 
 def _before_drawing(demand: Demand, policy: Policy, frame: Table) -> str | None:
@@ -83,7 +84,7 @@ def _before_drawing(demand: Demand, policy: Policy, frame: Table) -> str | None:
     """
     if not judges_expectation(policy):
         return None
-    drawn = [name for name in demand.wanted.columns if name in policy.categorical]
+    drawn = [name for name in demand.wanted.columns if name in policy.drawn_categories]
     known = drawn if _drawn_alone(policy, demand) or _released_anyhow(policy) else []
     foreseen = [foreseen_of_category(frame, policy, name) for name in known]
     if not foreseen or demand.compare(max(foreseen)).status.publishable:
@@ -123,12 +124,16 @@ _COARSER = (
     f"know; {_LOOSER}"
 )
 _SMALLER = f"take a smaller ε, so that fewer categories stay as they are, generalize or drop it, {_LOOSER}"
+_OTHERWISE = f"take a larger k, or another mechanism, generalize or drop it, {_LOOSER}"
 
 
 def _advice(policy: Policy, of: str) -> str:
     """Say what to change for a set of columns; only of drawn categories does ε decide."""
-    drawn = sorted(policy.categorical)
-    return _SMALLER if of in {name_of(drawn), *(name_of([name]) for name in drawn)} else _COARSER
+    perturbed = sorted(policy.categorical)
+    if of not in {name_of(perturbed), *(name_of([name]) for name in perturbed)}:
+        return _COARSER
+    changed = {name_of([name]) for name in policy.changed_categories}
+    return _OTHERWISE if of in changed or not policy.drawn_categories else _SMALLER
 
 
 KNOWN_COLUMNS = Limit(

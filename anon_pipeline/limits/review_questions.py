@@ -58,9 +58,8 @@ def protections(policy: Policy) -> Iterator[str]:
     if policy.noise_epsilon is not None:
         split = f", split over {policy.rows} records" if policy.rows > 1 else ""
         yield f"ε = {policy.noise_epsilon:g} for all noisy columns together{split}"
-    if policy.whole_columns:
-        kinds = policy.mechanisms
-        changed = [f"{name} ({kinds[name]}{_amount(policy, name)})" for name in policy.whole_columns]
+    if kinds := policy.changed_columns:
+        changed = [f"{name} ({kind}{_amount(policy, name)})" for name, kind in kinds.items()]
         yield f"changed by a method that promises nothing: {', '.join(changed)}"
     for column, coarsened in policy.coarsened.items():
         yield f"{column}: {coarsened.words}"
@@ -105,21 +104,21 @@ def _of_protected_columns(policy: Policy) -> Iterator[str]:
             f"Labels of {_join(named)}, also those in files: Can everybody read them without learning a "
             "secret about a person or a group?"
         )
-    if policy.whole_columns:
+    if policy.changed_columns:
         yield (
-            f"Changed without a guarantee ({_join(policy.whole_columns)}): Is it acceptable what the "
+            f"Changed without a guarantee ({_join(policy.changed_columns)}): Is it acceptable what the "
             "released values tell an attacker who knows the method? Some methods release people's exact "
             "values, the largest one, too."
         )
-    if policy.categorical and policy.perturb is not None:
+    if policy.drawn_categories and policy.perturb is not None:
         yield (
-            f"Drawn at random ({_join(policy.categorical)}): At ε = {policy.perturb.epsilon:g} most values "
-            "may stay as they are. Is that what people were promised?"
+            f"Drawn at random ({_join(policy.drawn_categories)}): At ε = {policy.perturb.epsilon:g} most "
+            "values may stay as they are. Is that what people were promised?"
         )
 
 
 def _amount(policy: Policy, name: str) -> str:
-    amount = policy.perturbed[name].amount
+    amount = getattr(policy.columns[name], "amount", None)
     return "" if amount is None else f", amount {amount:g}"
 
 

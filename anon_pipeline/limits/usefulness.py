@@ -59,6 +59,15 @@ def _finer(policy: Policy, of: str) -> str:
 
 
 _CLOSER = "take a smaller amount, or another mechanism; or generalize the column."
+_COARSER = (
+    "group the column's values into fewer ones before the release, generalize it, or drop it; or take "
+    "another mechanism."
+)
+_KEEP_MORE = (
+    "group the column's values into fewer ones before the release, generalize the column, or drop "
+    "it; perturb fewer columns, so that each has more of ε. A larger ε last: more values then stay as "
+    "they are, and the noise hides less of everybody."
+)
 _BOUNDS = (
     "give the column public bounds that end its tails (sensitivity: declared, input_bounds), by general "
     "knowledge and not by the data; perturb fewer columns, so that each has more of ε; or generalize the "
@@ -223,9 +232,8 @@ KEPT_CATEGORIES = Limit(
     Words(
         "At least this share of the values of {} is expected to be released as it is, the others as a value "
         "drawn at random.",
-        advice="group the column's values into fewer ones before the release, generalize the column, or drop "
-        "it; perturb fewer columns, so that each has more of ε. A larger ε last: more values then stay as "
-        "they are, and the noise hides less of everybody.",
+        advice=_KEEP_MORE,
+        advice_for=lambda policy, of: _COARSER if of in policy.changed_categories else _KEEP_MORE,
     ),
     Judged(
         measure=lambda case, demand: kept_share(case.evidence, case.policy, demand.of),

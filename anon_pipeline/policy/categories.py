@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
+from anon_pipeline.catalog.mechanisms import CATEGORY_CHANGES, CATEGORY_MECHANISMS, MECHANISMS
 from anon_pipeline.policy.allow import Allowing
 from anon_pipeline.policy.fields import Missing, Real
 from anon_pipeline.policy.hierarchies import (
@@ -25,10 +25,12 @@ from anon_pipeline.policy.protection import NEUTRAL, PROPORTION
 MOST_VALUES = 1_000
 """Values of a domain; with more of them little is kept of any."""
 
+_DISTANT = [name for name, one in CATEGORY_MECHANISMS.items() if one.by_distance]
 _FITTING = ", ".join(
-    f"{name} (with a hierarchy)" if one.by_distance else name for name, one in CATEGORY_MECHANISMS.items()
+    f"{name} (with a hierarchy)" if name in _DISTANT else name
+    for name in (*CATEGORY_MECHANISMS, *CATEGORY_CHANGES)
 )
-_WITHOUT_HIERARCHY = ", ".join(name for name, one in CATEGORY_MECHANISMS.items() if not one.by_distance)
+_WITHOUT_HIERARCHY = ", ".join(name for name in CATEGORY_MECHANISMS if name not in _DISTANT)
 
 _BY_SHARES = ", ".join(name for name, one in CATEGORY_MECHANISMS.items() if one.by_shares)
 
@@ -64,7 +66,7 @@ def _in_order(shares: Mapping[Any, Any], values: Any) -> list[Any]:
 
 
 class PerturbCategories(Allowing):
-    """A quasi-identifier of categories that is released as a random value of its public domain."""
+    """A quasi-identifier of categories that is released as another value of its public domain."""
 
     role: Annotated[Literal["perturb"], SHOWN]
     mechanism: Annotated[CategoryMechanism, SHOWN] = Field(description="How the released value is chosen.")
@@ -73,8 +75,7 @@ class PerturbCategories(Allowing):
     )
     hierarchy: HierarchySpec | None = Field(
         None,
-        description=f"Instead of values: {_PUBLIC}, whose leaves they are. Needed for "
-        f"{', '.join(name for name, one in CATEGORY_MECHANISMS.items() if one.by_distance)}.",
+        description=f"Instead of values: {_PUBLIC}, whose leaves they are. Needed for {', '.join(_DISTANT)}.",
     )
     shares: Annotated[tuple[Annotated[Real, Field(gt=0)], ...] | None, SHOWN, LATER, PROPORTION] = Field(
         None,
@@ -93,7 +94,7 @@ class PerturbCategories(Allowing):
         if not isinstance(given, Mapping):
             return given
         wanted = given.get("mechanism")
-        if isinstance(wanted, str) and wanted in MECHANISMS:
+        if isinstance(wanted, str) and wanted in MECHANISMS and wanted not in CATEGORY_CHANGES:
             raise ValueError(f"mechanism: {wanted} is for numbers. For categories fit {_FITTING}.")
         strange = sorted(set(map(str, given)) - set(cls.model_fields))
         if strange and not {"values", "hierarchy"} & set(given):
@@ -116,7 +117,7 @@ class PerturbCategories(Allowing):
     def _public(self) -> PerturbCategories:
         if (self.values is None) == (self.hierarchy is None):
             raise ValueError("exactly one of values and hierarchy must be given, the column's public domain")
-        if self.hierarchy is None and CATEGORY_MECHANISMS[self.mechanism].by_distance:
+        if self.hierarchy is None and self.mechanism in _DISTANT:
             raise ValueError(
                 f"mechanism: {self.mechanism} needs a hierarchy, whose distances it keeps. Without one, use "
                 f"{_WITHOUT_HIERARCHY}."
@@ -130,7 +131,7 @@ class PerturbCategories(Allowing):
         return self
 
     def _check_shares(self) -> None:
-        wanted = CATEGORY_MECHANISMS[self.mechanism].by_shares
+        wanted = not self.whole_column and CATEGORY_MECHANISMS[self.mechanism].by_shares
         if not wanted and self.shares is not None:
             raise ValueError(f"shares must be left out with {self.mechanism}; they are for {_BY_SHARES}")
         if not wanted:
@@ -147,6 +148,11 @@ class PerturbCategories(Allowing):
             raise ValueError("each value of the domain must be named once")
         if not 2 <= len(leaves) <= MOST_VALUES:
             raise ValueError(f"the domain must have 2 to {MOST_VALUES} values, got {len(leaves)}")
+
+    @property
+    def whole_column(self) -> bool:
+        """Whether the column is changed as a whole, instead of drawing a value for each record."""
+        return self.mechanism in CATEGORY_CHANGES
 
     @property
     def domain(self) -> tuple[str, ...]:

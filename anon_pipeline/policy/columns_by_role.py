@@ -55,6 +55,16 @@ class ColumnsByRole:
         }
 
     @property
+    def drawn_categories(self) -> dict[str, PerturbCategories]:
+        """Columns of categories whose released values are drawn one by one, in the policy's order."""
+        return {name: column for name, column in self.categorical.items() if not column.whole_column}
+
+    @property
+    def changed_categories(self) -> dict[str, PerturbCategories]:
+        """Columns of categories that are changed as a whole, in the policy's order."""
+        return {name: column for name, column in self.categorical.items() if column.whole_column}
+
+    @property
     def noisy(self) -> dict[str, Perturb | PerturbCategories]:
         """Columns with the role perturb: first those with numbers, then those with categories."""
         return {**self.perturbed, **self.categorical}

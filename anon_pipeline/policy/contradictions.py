@@ -60,10 +60,10 @@ def unlimited_linking(epsilon: float, policy: Policy) -> Iterator[str]:
 
 def unlimited_categories(known: Sequence[KnownColumns], policy: Policy) -> Iterator[str]:
     """Yield that an ε this large keeps most categories, if no limit bounds what that may reveal."""
-    if policy.perturb is None or not policy.categorical or policy.perturb.epsilon <= LARGE_EPSILON:
+    if policy.perturb is None or not policy.drawn_categories or policy.perturb.epsilon <= LARGE_EPSILON:
         return
     limited = {name for entry in known if entry.risk < 1 for name in entry.columns}
-    if missing := [name for name in policy.categorical if name not in limited]:
+    if missing := [name for name in policy.drawn_categories if name not in limited]:
         yield (
             f"must have a limit below 1 for each column of categories, such as "
             f"[{{columns: [{missing[0]}], risk: …}}], where perturb.epsilon is above {LARGE_EPSILON}, got "

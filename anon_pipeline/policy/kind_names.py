@@ -8,7 +8,7 @@ from anon_pipeline.catalog.column_types import COLUMN_TYPES
 from anon_pipeline.catalog.entry_code import one_of
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.catalog.losses import LOSSES
-from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
+from anon_pipeline.catalog.mechanisms import CATEGORY_CHANGES, CATEGORY_MECHANISMS, MECHANISMS
 from anon_pipeline.catalog.recoders import PREFERENCES, RECODERS
 from anon_pipeline.catalog.releases import PARTITION_KINDS, RELEASE_FORMATS
 from anon_pipeline.catalog.sources import FORMATS, GENERATORS
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     LossName = str
     ColumnTypeName = str
 else:
-    Mechanism, CategoryMechanism = one_of(MECHANISMS), one_of(CATEGORY_MECHANISMS)
+    Mechanism, CategoryMechanism = one_of(MECHANISMS), one_of({**CATEGORY_MECHANISMS, **CATEGORY_CHANGES})
     Action = one_of(IDENTIFIER_ACTIONS)
     FileFormat, GeneratorName = one_of(FORMATS), one_of(GENERATORS)
     ReleaseFormat, PartitionName = one_of(RELEASE_FORMATS), one_of(PARTITION_KINDS)

@@ -240,9 +240,22 @@ class Policy(ColumnsByRole, Strict):
 
     @property
     def whole_columns(self) -> tuple[str, ...]:
-        """Perturb columns that are changed as a whole, instead of noise for each value, in their order."""
+        """Perturb columns with numbers that are changed as a whole, without noise, in their order."""
         kinds = self.mechanisms
         return tuple(name for name in kinds if MECHANISMS[kinds[name]].whole_column is not None)
+
+    @property
+    def changed_columns(self) -> dict[str, str]:
+        """Mechanism of each perturb column that is changed as a whole: numbers, then categories."""
+        kinds = self.mechanisms
+        categories = {name: column.mechanism for name, column in self.changed_categories.items()}
+        return {name: kinds[name] for name in self.whole_columns} | categories
+
+    @property
+    def unpromised_kinds(self) -> tuple[str, ...]:
+        """Mechanisms of perturb columns that promise nothing, each once, sorted."""
+        kinds = {*self.mechanisms.values(), *self.changed_columns.values()}
+        return tuple(sorted(kind for kind in kinds if MECHANISMS[kind].promises == "nothing"))
 
     @property
     def mechanism_of_numbers(self) -> str | None:
@@ -259,14 +272,13 @@ class Policy(ColumnsByRole, Strict):
     @property
     def noise_epsilon(self) -> float | None:
         """ε of the noise of one record, or person; None without noise: columns may be changed otherwise."""
-        without = set(self.noisy) == set(self.whole_columns)
+        without = set(self.noisy) == set(self.changed_columns)
         return None if self.perturb is None or without else self.perturb.epsilon
 
     @property
     def promised_epsilon(self) -> float | None:
         """ε of one record, or person; None without noise, and where a column's noise guarantees nothing."""
-        nothing = any(MECHANISMS[kind].promises == "nothing" for kind in self.mechanisms.values())
-        return None if self.perturb is None or nothing else self.perturb.epsilon
+        return None if self.perturb is None or self.unpromised_kinds else self.perturb.epsilon
 
     @property
     def gate_k(self) -> int:

@@ -13,7 +13,7 @@ from anon_pipeline.catalog.mechanisms import (
     mechanisms_with,
 )
 from anon_pipeline.policy.columns import Perturb, PerturbCategories
-from anon_pipeline.policy.whole_column_rules import broken_amounts
+from anon_pipeline.policy.whole_column_rules import broken_amounts, kinds_of_changes
 
 SMALLEST_DELTA = 1e-12
 
@@ -33,8 +33,9 @@ def broken_mechanisms(columns: Mapping[str, Any], sections: Mapping[str, Any]) -
         for name in columns
         if isinstance(columns[name], Perturb)
     }
-    chosen = {name: MECHANISMS[kind] for name, kind in kinds.items()}
-    yield from _delta([name for name, one in chosen.items() if one.needs_delta], chosen, section)
+    numbers = {name: MECHANISMS[kind] for name, kind in kinds.items()}
+    yield from _delta([name for name, one in numbers.items() if one.needs_delta], numbers, section)
+    chosen = numbers | kinds_of_changes(columns)
     unpromised = [name for name, one in chosen.items() if one.promises == "nothing"]
     if unpromised and not section.without_guarantee:
         yield (
@@ -45,7 +46,7 @@ def broken_mechanisms(columns: Mapping[str, Any], sections: Mapping[str, Any]) -
         names = ", ".join(name for name, one in MECHANISMS.items() if one.promises == "nothing")
         yield f"perturb.without_guarantee: must be left out when no column has mechanism: {names}"
     yield from broken_amounts(columns, sections)
-    yield from _shares(columns, sections, chosen)
+    yield from _shares(columns, sections, numbers)
     uncounted = [name for name, one in chosen.items() if not one.counted]
     if sections.get("budget") is not None and uncounted:
         fits = " or ".join(name for name, one in MECHANISMS.items() if one.counted)
@@ -75,7 +76,7 @@ def without_public_scale(columns: Mapping[str, Any], section: Any) -> dict[str, 
     """Return why the noise of a perturb column cannot stay over releases, by the names of such columns.
 
     The scale of noise is public where it comes from the policy alone: numbers with ``sensitivity: declared``,
-    and categories, whose domain is listed. Noise that promises nothing has no ε that could have been paid.
+    and drawn categories, whose domain is listed. What promises nothing has no ε that could have been paid.
 
     Args:
         columns: parsed columns by name; one that did not parse is None.
@@ -83,7 +84,7 @@ def without_public_scale(columns: Mapping[str, Any], section: Any) -> dict[str, 
     Returns:
         ``class`` or ``no promise`` by name, in the order of the columns.
     """
-    found = {}
+    found = dict.fromkeys(kinds_of_changes(columns), "no promise")
     for name, column in columns.items():
         if not isinstance(column, Perturb):
             continue
@@ -92,7 +93,7 @@ def without_public_scale(columns: Mapping[str, Any], section: Any) -> dict[str, 
             found[name] = "class"
         elif MECHANISMS[kind].promises == "nothing":
             found[name] = "no promise"
-    return found
+    return {name: found[name] for name in columns if name in found}
 
 
 def _shares(
@@ -100,7 +101,11 @@ def _shares(
 ) -> Iterator[str]:
     """Yield which columns' shares of ε and δ their mechanism could not draw."""
     section, rows = sections["perturb"], sections.get("rows_per_person") or 1
-    categories = [name for name, column in columns.items() if isinstance(column, PerturbCategories)]
+    categories = [
+        name
+        for name, column in columns.items()
+        if isinstance(column, PerturbCategories) and not column.whole_column
+    ]
     with_noise = [name for name, one in chosen.items() if one.whole_column is None]
     weights = {name: columns[name].weight for name in (*with_noise, *categories)}
     whole = sum(weights.values()) * rows

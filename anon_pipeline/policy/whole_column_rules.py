@@ -10,7 +10,7 @@ from typing import Any
 from anon_pipeline.catalog.entries import Mechanism
 from anon_pipeline.catalog.mechanisms import MECHANISMS
 from anon_pipeline.catalog.whole_column import AmountKind
-from anon_pipeline.policy.columns import Perturb
+from anon_pipeline.policy.columns import Perturb, PerturbCategories
 
 MOST_FACTOR, MOST_COUNT = 10, 1_000
 """Largest amounts of mechanisms that take a factor, or a whole number."""
@@ -34,6 +34,7 @@ def broken_amounts(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> I
     for name, kind in kinds.items():
         yield from _amount(name, columns[name], kind)
     changed = {name: kind for name, kind in kinds.items() if kind.whole_column is not None}
+    changed |= kinds_of_changes(columns)
     for name in changed:
         yield from _list_unused(name, columns[name])
     yield from _together(columns, changed)
@@ -65,10 +66,10 @@ def _fits(amount: float, kind: AmountKind, column: Perturb) -> bool:
     return steps.denominator == 1 and 2 <= steps <= 2**40
 
 
-def _list_unused(name: str, column: Perturb) -> Iterator[str]:
+def _list_unused(name: str, column: Perturb | PerturbCategories) -> Iterator[str]:
     """Yield what is said of noise that such a column does not get."""
     why = "its mechanism changes the whole column, without noise of a scale"
-    if column.sensitivity != "class":
+    if isinstance(column, Perturb) and column.sensitivity != "class":
         yield f"columns.{name}.sensitivity: must be left out: {why}"
     if column.weight != 1:
         yield f"columns.{name}.weight: must be left out: {why}, and takes no share of ε"
@@ -77,7 +78,7 @@ def _list_unused(name: str, column: Perturb) -> Iterator[str]:
 def _together(columns: Mapping[str, Any], changed: Mapping[str, Mechanism]) -> Iterator[str]:
     """Yield which columns are changed together by different amounts."""
     for kind in {one.name: one for one in changed.values()}.values():
-        own = [name for name, one in changed.items() if one is kind]
+        own = [name for name, one in changed.items() if one is kind and isinstance(columns[name], Perturb)]
         amounts = {columns[name].amount for name in own}
         if kind.whole_column is not None and kind.whole_column.together and len(amounts - {None}) > 1:
             yield (
@@ -107,4 +108,17 @@ def kinds_of_noise(sections: Mapping[str, Any]) -> dict[str, Mechanism]:
         name: MECHANISMS[column.mechanism or section.mechanism]
         for name, column in (sections.get("columns") or {}).items()
         if isinstance(column, Perturb)
+    }
+
+
+def kinds_of_changes(columns: Mapping[str, Any]) -> dict[str, Mechanism]:
+    """Return the mechanism of each column of categories that is changed as a whole.
+
+    Args:
+        columns: parsed columns by name; one that did not parse is None.
+    """
+    return {
+        name: MECHANISMS[column.mechanism]
+        for name, column in columns.items()
+        if isinstance(column, PerturbCategories) and column.whole_column
     }

@@ -91,7 +91,7 @@ def _answer_singling_out(
     names, exact = ", ".join(policy.generalized), [*(column.column for column in alone), *hashed]
     short = f"Not by {names}" + (f", but by {', '.join(exact)}" if exact else "")
     if policy.noisy:
-        changed = "released with noise or changed" if policy.whole_columns else "released with noise"
+        changed = "released with noise or changed" if policy.changed_columns else "released with noise"
         short += (
             f". An attacker who also knows the exact {', '.join(policy.noisy)}, {changed}, picks "
             "the right record as often as records can be linked (see linkability)"

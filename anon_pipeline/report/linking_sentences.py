@@ -74,11 +74,28 @@ def noisy_lines(policy: Policy, gate: GateReport, found: Sequence[Attack]) -> It
         said = " ".join(_numbers_sentences(policy))
         yield f"{said} {linked_sentence(policy, gate, found)}"
     for name in policy.categorical:
-        drawn = f"{name} is drawn: a released value may be anybody's of the class."
-        yield f"{drawn} {_found_by(found, [name], 'the original value')}"
+        simulated = _SIMULATED if name in policy.changed_categories else ""
+        linked = _found_by(found, [name], "the original value")
+        yield f"{_category_sentence(policy, name)} {linked}{simulated}"
     if len(policy.categorical) > 1:
         names = sorted(policy.categorical)
         yield _found_by(found, names, f"the original values of {' and '.join(names)} together")
+
+
+def _category_sentence(policy: Policy, name: str) -> str:
+    """Say what happened to a column of categories."""
+    if name in policy.changed_categories:
+        return _changed_sentence([name])
+    return f"{name} is drawn: a released value may be anybody's of the class."
+
+
+def _changed_sentence(names: Sequence[str]) -> str:
+    """Say what may be learned of columns that are changed as a whole."""
+    are = "is" if len(names) == 1 else "are"
+    return (
+        f"{', '.join(names)} {are} changed by a method that promises nothing: a released "
+        "value may be near the person's own, or tell it."
+    )
 
 
 def _numbers_sentences(policy: Policy) -> Iterator[str]:
@@ -88,15 +105,11 @@ def _numbers_sentences(policy: Policy) -> Iterator[str]:
         have = "has" if len(noisy) == 1 else "have"
         yield f"{', '.join(noisy)} {have} noise: a released value may be anybody's of the class."
     if policy.whole_columns:
-        are = "is" if len(policy.whole_columns) == 1 else "are"
-        yield (
-            f"{', '.join(policy.whole_columns)} {are} changed by a method that promises nothing: a released "
-            "value may be near the person's own, or tell it."
-        )
+        yield _changed_sentence(policy.whole_columns)
 
 
 def _found_by(found: Sequence[Attack], names: Sequence[str], known: str) -> str:
-    """Say how often he picks the right record who also knows the originals of these drawn categories."""
+    """Say how often he picks the right record who also knows the originals of these categories."""
     banded = [one for one in found if one.limit and limit_of(one.limit).published.banded]
     linked = next((one for one in banded if str(one.limit).partition(".")[2] == name_of(names)), None)
     if linked is None or not linked.is_limited:

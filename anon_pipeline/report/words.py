@@ -159,6 +159,9 @@ def noise_in_words(policy: Policy) -> Iterator[tuple[str, str]]:
         yield name, said + _scale(noise, column.resolution, column.unit)
     drawn = category_noises(policy) if policy.categorical else {}
     for name, categories in policy.categorical.items():
+        if name not in drawn:
+            yield name, f"{MECHANISMS[categories.mechanism].words}; promises nothing"
+            continue
         released = CATEGORY_MECHANISMS[categories.mechanism].released
         stays = float(keep_probabilities(drawn[name]).min())
         yield (

@@ -65,17 +65,23 @@ class Hidden:
     law: of the noise, of all m classes.
     codes: (n, c) original categories.
     likely: of each column of categories, (D, D): ln P(value | original), by codes.
+    assumed: (c,) whether ``likely`` is only what attackers assume, so that it bounds nothing; none: nowhere.
     """
 
     centers: NDArray[np.signedinteger] | Reals = field(repr=False)
     law: NoiseLaw = field(repr=False)
     codes: Integers = field(default_factory=lambda: np.empty((0, 0), np.int64), repr=False)
     likely: tuple[Reals, ...] = field(default=(), repr=False)
+    assumed: tuple[bool, ...] = ()
 
     @property
     def drawn(self) -> bool:
         """Whether anything is drawn; else all originals of a cell are alike."""
         return bool(self.law.drawn) or bool(self.likely)
+
+    def bounds(self, column: int) -> bool:
+        """Tell whether the law of a column of categories bounds what is linked."""
+        return not (self.assumed and self.assumed[column])
 
 
 def cells_of(labels: NDArray[np.integer], codes: NDArray[np.integer]) -> Cells:
@@ -107,11 +113,15 @@ def most_linked(cells: Cells, hidden: Hidden) -> Reals:
     outputs y: one original is right for each. The largest product is at most the product of the largest, and
     in one column, with noise that is symmetric and falls from 0 and originals within a span r, Σ_y max_x is
     at most 1 + r·P(noise = 0). Bounds on outputs only merge them. Of categories the sum is taken as it is.
+    Without a law all may be linked, but where all originals are equal.
     """
     found = np.ones(len(cells.labels))
     law = hidden.law
     for column, likely in enumerate(hidden.likely):
-        found *= linked_by_class(hidden.codes[:, column], cells.own, np.exp(likely))
+        if hidden.bounds(column):
+            found *= linked_by_class(hidden.codes[:, column], cells.own, np.exp(likely))
+        else:
+            found[_have_different(hidden.codes[:, column], cells)] = np.inf
     for run in class_blocks(cells.starts):
         starts = cells.starts[run].astype(np.int64)
         rows, first = cells.order[starts[0] : cells.starts[run.stop]], starts - starts[0]
@@ -125,6 +135,13 @@ def most_linked(cells: Cells, hidden: Hidden) -> Reals:
             wide = law.scales[cells.labels[run][apart], j].astype(np.int64)
             found[run][apart] *= 1 + span[apart] * mechanisms.pmf(noise, np.zeros(len(wide)), wide)
     return np.minimum(found, cells.sizes, out=found)
+
+
+def _have_different(values: NDArray[np.integer], cells: Cells) -> NDArray[np.bool_]:
+    """Tell which cells have different values, (c,)."""
+    ordered, starts = values[cells.order], cells.starts[:-1]
+    found: NDArray[np.bool_] = np.minimum.reduceat(ordered, starts) != np.maximum.reduceat(ordered, starts)
+    return found
 
 
 def looked_records(cells: Cells, most: Reals, looked: NDArray[np.bool_], pairs: int) -> Integers:

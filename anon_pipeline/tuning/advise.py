@@ -80,8 +80,8 @@ def advise(
         release is refused all the same.
     """
     foreseen = [name for name in refused if limit_of(name).forecast.is_possible]
-    found, otherwise = None, _OTHERS if policy.whole_columns else _NOTHING_NEAR
-    if foreseen and not policy.whole_columns:
+    found, otherwise = None, _OTHERS if policy.changed_columns else _NOTHING_NEAR
+    if foreseen and not policy.changed_columns:
         try:
             observe(Step("what would pass"))
             with private_stage("advice"):

@@ -97,9 +97,9 @@ def refuse_whole_columns(policy: Policy) -> None:
     Raises:
         InputError: names them.
     """
-    if policy.whole_columns:
+    if policy.changed_columns:
         raise InputError(
-            f"{', '.join(policy.whole_columns)}: a mechanism that changes a column as a whole has no "
+            f"{', '.join(policy.changed_columns)}: a mechanism that changes a column as a whole has no "
             "distribution to compute from. Compare releases instead: anon-pipeline compare POLICY --with "
             "KEY=VALUE"
         )

@@ -170,7 +170,7 @@ def _problem(error: AnonPipelineError) -> str:
 def _goal_of(equal: Literal["risk", "loss"], policy: Policy, frame: Table, locations: Locations) -> Goal:
     """Return the goal to link, or to lose, no more than a policy does as it is."""
     held: Literal["linking", "loss"] = "linking" if equal == "risk" else "loss"
-    if policy.whole_columns:
+    if policy.changed_columns:
         return goal_of_release(held, policy, frame, locations)
     with private_stage(f"equal {equal}"):
         before = input_to_recode(policy, frame, hierarchies=locations.hierarchies)
@@ -183,7 +183,7 @@ def _find_pair(policy: Policy, frame: Table, locations: Locations, goal: Goal) -
     Raises:
         InputError: there are none.
     """
-    if policy.whole_columns:
+    if policy.changed_columns:
         found, chosen = find_amounts(policy, frame, goal, locations), "k and amount"
     else:
         with private_stage(f"equal {'risk' if goal.held == 'linking' else 'loss'}"):

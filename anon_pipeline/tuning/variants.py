@@ -174,6 +174,7 @@ def _fit_mechanisms(
     if any(kind is not None and kind.whole_column is not None for kind in kinds.values()):
         found |= {path: None for path, mark in _fits(policy) if mark.broken is needs_distribution}
     promised = all(kind is None or kind.promises != "nothing" for kind in kinds.values())
+    promised = promised and not policy.changed_categories
     found["perturb.without_guarantee"] = not promised
     for path, value in found.items():
         if path not in values:

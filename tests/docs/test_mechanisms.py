@@ -9,7 +9,12 @@ from typing import get_args
 
 import pytest
 
-from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS, NOISE_MECHANISMS
+from anon_pipeline.catalog.mechanisms import (
+    CATEGORY_CHANGES,
+    CATEGORY_MECHANISMS,
+    MECHANISMS,
+    NOISE_MECHANISMS,
+)
 from anon_pipeline.hierarchy.levels import from_columns
 from anon_pipeline.hierarchy.table_files import tree_levels
 from anon_pipeline.perturb.category_law import (
@@ -88,7 +93,7 @@ def test_each_key_of_a_column_with_categories_is_explained(key: str) -> None:
 
 
 def test_the_policy_knows_the_mechanisms_of_categories() -> None:
-    assert get_args(CategoryMechanism) == tuple(CATEGORY_MECHANISMS)
+    assert get_args(CategoryMechanism) == (*CATEGORY_MECHANISMS, *CATEGORY_CHANGES)
     assert {one.most_epsilon for one in CATEGORY_MECHANISMS.values()} == {LARGEST_EPSILON}
     assert f"2 to {MOST_VALUES:,}" in CATEGORIES
     assert f"{STEPS:,} steps" in TEXT
@@ -112,6 +117,12 @@ def test_what_is_said_of_few_values() -> None:
             == percent
         )
     assert "For two values, ε = 1 keeps 73 %; for ten, 23 %" in TEXT
+
+
+@pytest.mark.parametrize("mechanism", CATEGORY_CHANGES)
+def test_each_change_of_categories_is_described(mechanism: str) -> None:
+    part = TEXT.partition("### Columns with categories that are changed")[2].partition("\n## ")[0]
+    assert f"`{mechanism}`" in part and f"`{mechanism}`" in CATEGORIES
 
 
 def test_each_mechanism_of_whole_columns_is_described_and_measured() -> None:

@@ -146,6 +146,7 @@ def test_what_is_kept_is_what_many_draws_keep() -> None:
     assert facts["most_kept"] == pytest.approx(chances["sailor"], rel=1e-5)
     noise = category_noises(policy)["job"]
     own = pd.Index(noise.domain.values).get_indexer(pd.Index(frame["job"]))
-    words = draw_category_columns(policy, own[:, None], words=Words(NoiseKey(b"0" * 32), np.arange(3_000)))
-    kept = float((words[:, 0] == own).mean())
+    words = Words(NoiseKey(b"0" * 32), np.arange(3_000))
+    codes = draw_category_columns(policy, own[:, None], np.zeros(3_000, np.int64), words=words)
+    kept = float((codes[:, 0] == own).mean())
     assert kept == pytest.approx(found, abs=4 * math.sqrt(found * (1 - found) / 3_000))

@@ -37,7 +37,16 @@ ALONE: dict[str, Any] = {"columns": {"height": None, **BOTH}, "suppress": None}
         (
             {"mechanism": "staircase", "values": ["a", "b"]},
             "mechanism: staircase is for numbers. For categories fit randomized_response, exponential (with "
-            "a hierarchy), pram.",
+            "a hierarchy), pram, class_swapping.",
+        ),
+        (
+            {"mechanism": "rounding", "values": ["a", "b"]},
+            "mechanism: rounding is for numbers. For categories fit randomized_response, exponential (with "
+            "a hierarchy), pram, class_swapping.",
+        ),
+        (
+            {"mechanism": "class_swapping", "values": ["a", "b"], "shares": [1, 1]},
+            "shares must be left out with class_swapping; they are for pram",
         ),
         (
             {"mechanism": "exponential", "values": ["a", "b"]},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
+from anon_pipeline.catalog.mechanisms import CATEGORY_CHANGES, CATEGORY_MECHANISMS, MECHANISMS
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.fields_at import Place, choices_at, fields_at, is_mapping_of_numbers
 
@@ -31,7 +31,8 @@ def test_fields_of_a_section(place: Place, fields: list[str]) -> None:
 
 def test_choices_of_a_field() -> None:
     assert choices_at(Policy, ("perturb", "mechanism")) == list(MECHANISMS)
-    assert choices_at(Policy, ("columns", "any", "categories", "mechanism")) == list(CATEGORY_MECHANISMS)
+    of_categories = choices_at(Policy, ("columns", "any", "categories", "mechanism"))
+    assert of_categories == [*CATEGORY_MECHANISMS, *CATEGORY_CHANGES]
     assert choices_at(Policy, ("anonymize", "k")) == []
 
 

@@ -9,6 +9,7 @@ import pytest
 from anon_pipeline.base.errors import PolicyError
 from anon_pipeline.catalog.mechanisms import MECHANISMS
 from anon_pipeline.encode.grids import epsilon_shares
+from anon_pipeline.policy.contradictions import refuse_contradictions
 from anon_pipeline.policy.load import policy_from
 from anon_pipeline.policy.model import Policy
 
@@ -114,6 +115,69 @@ def test_noise_that_stays_is_refused_by_the_name_of_the_mechanism() -> None:
     perturb = {"epsilon": 1, "without_guarantee": True, "republish": "sticky"}
     with pytest.raises(PolicyError, match="needs noise that promises ε, got mechanism: rank_swapping"):
         _of_columns(columns, record_key="id", perturb=perturb)
+
+
+JOB = {"role": "perturb", "mechanism": "class_swapping", "values": ["baker", "nurse"]}
+DRAWN = {"role": "perturb", "mechanism": "randomized_response", "values": ["yes", "no"]}
+
+
+def test_categories_are_accepted_and_spend_no_epsilon() -> None:
+    policy = _policy(JOB, DRAWN)
+    assert policy.whole_columns == () and policy.changed_columns == {"number_0": "class_swapping"}
+    assert [*policy.drawn_categories] == ["number_1"] and [*policy.changed_categories] == ["number_0"]
+    assert [float(share) for share in epsilon_shares(policy)] == [0.0, 1.0]
+    assert policy.promised_epsilon is None and policy.noise_epsilon == 1
+    assert policy.lasting == ("number_1",)
+    assert _policy(JOB).noise_epsilon is None
+
+
+@pytest.mark.parametrize(
+    ("sections", "said"),
+    [
+        (
+            {"perturb": {"epsilon": 1}},
+            r"perturb.without_guarantee: must be true for mechanism: class_swapping in number_0, which "
+            r"guarantees nothing. These guarantee ε: discrete_laplace",
+        ),
+        ({"budget": {"epsilon": 3}}, "budget: counts ε alone.*these do not: number_0"),
+        ({"perturb": None}, "perturb: must be given"),
+    ],
+)
+def test_categories_need_what_numbers_need(sections: dict[str, Any], said: str) -> None:
+    with pytest.raises(PolicyError, match=said):
+        _policy(JOB, **sections)
+
+
+def test_categories_that_are_changed_have_no_weight() -> None:
+    with pytest.raises(PolicyError, match=r"number_0\.weight: must be left out: its mechanism"):
+        _policy({**JOB, "weight": 2})
+
+
+def test_categories_whose_change_promises_nothing_do_not_stay() -> None:
+    columns = {
+        "id": {"role": "identifier"},
+        "age": {"role": "generalize", "hierarchy": {"intervals": [5, 10]}},
+        "job": JOB,
+    }
+    perturb = {"epsilon": 1, "without_guarantee": True, "republish": "sticky"}
+    with pytest.raises(
+        PolicyError, match="needs noise that promises ε, got mechanism: class_swapping for job"
+    ):
+        _of_columns(columns, record_key="id", perturb=perturb)
+
+
+def test_numbers_with_noise_keep_what_needs_their_distribution_beside_changed_categories() -> None:
+    noisy = {"role": "perturb", "resolution": 1}
+    attacks = {"expected_linking_risk": 0.9, "averaging": {"releases": 2, "risk": 0.9}}
+    policy = _policy(noisy, JOB, suppress={"confidence": 0.9}, gate={"attacks": attacks})
+    assert policy.suppress.confidence == 0.9
+
+
+def test_a_large_epsilon_needs_no_limit_for_categories_that_do_not_use_it() -> None:
+    policy = _policy(JOB, perturb={"epsilon": 50, "without_guarantee": True})
+    refuse_contradictions(policy)
+    with pytest.raises(PolicyError, match="must have a limit below 1 for each column of categories"):
+        refuse_contradictions(_policy(JOB, DRAWN, perturb={"epsilon": 50, "without_guarantee": True}))
 
 
 def test_columns_without_noise_take_no_share_of_epsilon() -> None:

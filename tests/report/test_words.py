@@ -168,3 +168,9 @@ def test_columns_that_are_changed_as_a_whole_have_their_amount_said(
         columns={"height": column}, perturb={"without_guarantee": True}, suppress={"confidence": None}
     )
     assert dict(noise_in_words(policy))["height"].startswith(said)
+
+
+def test_categories_that_are_changed_as_a_whole_promise_nothing(small_policy: Callable[..., Policy]) -> None:
+    job = {"role": "perturb", "mechanism": "class_swapping", "values": ["nurse", "smith"]}
+    policy = small_policy(columns={"job": job}, perturb={"without_guarantee": True})
+    assert dict(noise_in_words(policy))["job"] == "swapping within classes; promises nothing"

@@ -28,19 +28,21 @@ def change_columns(
     noises: Sequence[Noise],
     words: Words,
     copies: int = 1,
+    numbers: Sequence[int] | None = None,
 ) -> dict[int, Integers]:
     """Change the columns whose mechanisms look at whole columns; columns of one mechanism together.
 
     What is released of a record does not depend on the order of the records.
 
     Args:
-        values: (n, p) original values in grid units.
+        values: (n, p) original values in grid units, or codes of categories.
         labels: (n,) class of each record, 0 … m−1; −1 for a record of no class, which takes no part.
         noises: (p,) of the columns.
         words: random ones, of the n records.
         copies: equally long pieces of the table, one after another, each of which is changed by itself.
+        numbers: (p,) by which the columns get their words; None: their places.
     Returns:
-        What is released of each such column, (n,) grid units; of records of no class the original.
+        What is released of each such column, (n,) likewise; of records of no class the original.
     """
     kinds: dict[str, list[int]] = {}
     for column, noise in enumerate(noises):
@@ -52,7 +54,7 @@ def change_columns(
         rows = first + np.flatnonzero(labels[first : first + size] >= 0)
         rows = rows[np.argsort(words.places[rows], kind="stable")]
         for kind, places in kinds.items():
-            taken = [words.of_column(column) for column in places]
+            taken = [words.of_column(column if numbers is None else numbers[column]) for column in places]
             changed = _change(
                 kind,
                 Columns(

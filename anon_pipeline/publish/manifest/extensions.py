@@ -27,7 +27,8 @@ def plugins_of(policy: Policy) -> list[dict[str, Any]]:
 def _used_kinds(policy: Policy) -> Iterator[str]:
     """Yield the kinds that a policy uses, with their groups."""
     yield from (f"limits.{demand.limit.name}" for demand in demands(policy))
-    yield from (f"mechanisms.{name}" for name in policy.mechanisms.values())
+    kinds = (*policy.mechanisms.values(), *policy.changed_columns.values())
+    yield from (f"mechanisms.{name}" for name in kinds)
     yield f"recoders.{policy.anonymize.recoder}"
     yield f"losses.{policy.anonymize.loss}"
     source = policy.source

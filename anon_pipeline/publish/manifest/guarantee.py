@@ -60,11 +60,11 @@ def _noisy(policy: Policy) -> Iterator[str]:
     kinds = by_kind(policy, MECHANISMS)
     chosen = by_choice(policy, CATEGORY_MECHANISMS)
     for (mechanism, sensitivity), columns in kinds.items():
-        changed = MECHANISMS[mechanism].whole_column
-        if changed is None:
+        if MECHANISMS[mechanism].whole_column is None:
             yield _row(mechanism, sensitivity, columns)
-        else:
-            yield _changed_line(policy, mechanism, list(columns), changed.keeps)
+    for mechanism in MECHANISMS:
+        if changed := sorted(name for name, kind in policy.changed_columns.items() if kind == mechanism):
+            yield _changed_line(policy, mechanism, changed)
     if any(_promises(mechanism) and sensitivity == "class" for mechanism, sensitivity in kinds):
         yield f"{promises.FIXED} {promises.EQUAL}"
     for mechanism, choices in chosen.items():
@@ -78,12 +78,14 @@ def _noisy(policy: Policy) -> Iterator[str]:
     yield promises.NOT_ALL_LOCAL if declared else promises.NOT_ALL
     if chosen:
         yield (
-            f"What is measured of linking does not use {', '.join(sorted(policy.categorical))}: who knows "
-            f"such a value of a person may link more."
+            f"What is measured of linking does not use {', '.join(sorted(policy.drawn_categories))}: who "
+            f"knows such a value of a person may link more."
         )
+    if policy.changed_categories:
+        yield promises.KNOWN_CHANGED.format(", ".join(sorted(policy.changed_categories)))
     yield _again(policy, declared=declared)
-    if policy.whole_columns and _spend(_all(policy))[0]:
-        yield promises.AGAIN_UNPROMISED.format(f" of {', '.join(sorted(policy.whole_columns))}")
+    if policy.changed_columns and _spend(_all(policy))[0]:
+        yield promises.AGAIN_UNPROMISED.format(f" of {', '.join(sorted(policy.changed_columns))}")
     if policy.suppress.confidence is not None:
         yield (
             f"No released record has between 1 and {policy.anonymize.k - 1} {_near(policy)} of its class "
@@ -119,7 +121,7 @@ def _whole(policy: Policy) -> Iterator[str]:
     if not epsilon:
         return
     unpromised = not all(map(_promises, policy.mechanisms.values()))
-    if not unpromised:
+    if not policy.unpromised_kinds:
         yield promises.exchange_sentence(epsilon, delta)
     if policy.suppress.confidence is not None:
         numbers, _ = _spend(noises(policy))
@@ -132,7 +134,7 @@ def _whole(policy: Policy) -> Iterator[str]:
 def _again(policy: Policy, *, declared: bool) -> str:
     """Say what several releases of the same people add up to."""
     epsilon, delta = _spend(_all(policy))
-    if policy.whole_columns and not epsilon:
+    if policy.changed_columns and not epsilon:
         return promises.AGAIN_UNPROMISED.format("")
     if policy.perturb is None or policy.perturb.republish == "fresh":
         both = "the ε values and the δ values" if delta else "the ε values"
@@ -187,15 +189,18 @@ def _local(kind: str, columns: Collection[str]) -> str:
     return f"{kind}-local differential privacy of {which}"
 
 
-def _changed_line(policy: Policy, mechanism: str, columns: Collection[str], keeps: str) -> str:
+def _changed_line(policy: Policy, mechanism: str, columns: Collection[str]) -> str:
     """Say of columns that are changed as a whole that nothing is promised, and what follows all the same.
 
-    Args:
-        keeps: what the mechanism keeps; nothing of it is said where public bounds change what is released.
+    What the mechanism keeps is not said where public bounds change what is released, or where records are
+    left out afterwards by a confidence, with values that others were given.
     """
-    said = promises.CHANGED.format(words=MECHANISMS[mechanism].words, names=", ".join(columns))
-    bounded = any(policy.perturbed[name].output_bounds is not None for name in columns)
-    parts = (said, promises.UNPROMISED, promises.SIMULATED, "" if bounded else keeps)
+    entry = MECHANISMS[mechanism]
+    said = promises.CHANGED.format(words=entry.words, names=", ".join(columns))
+    numbers = [policy.perturbed[name] for name in columns if name in policy.perturbed]
+    lost = policy.suppress.confidence is not None or any(one.output_bounds is not None for one in numbers)
+    keeps = "" if entry.whole_column is None or lost else entry.whole_column.keeps
+    parts = (said, promises.UNPROMISED, promises.SIMULATED, keeps)
     return " ".join(part for part in parts if part)
 
 

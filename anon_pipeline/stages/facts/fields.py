@@ -46,7 +46,12 @@ _CATEGORIES: dict[str, must.Rule] = {
     "most_kept": must.share,
     "mean_distance": must.share,
 }
-_NOISY = (_NOISE, _WHOLE_COLUMN, _CATEGORIES)
+_CHANGED_CATEGORIES: dict[str, must.Rule] = {
+    "mechanism": must.one_of(PerturbCategories, "mechanism"),
+    "amount": must.or_none(must.number),
+    "values": must.count,
+}
+_NOISY = (_NOISE, _WHOLE_COLUMN, _CATEGORIES, _CHANGED_CATEGORIES)
 _COMPOSITION: dict[str, must.Rule] = {
     "releases_before": must.count,
     "values_reused": must.values,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.packed_tables import Table, unpack_table
 from anon_pipeline.base.rows import some_rows
-from anon_pipeline.encode.categories import category_noises, noisy_units
+from anon_pipeline.encode.categories import category_changes, category_domains, category_noises, noisy_units
 from anon_pipeline.encode.codes import PERSON, RECORD
 from anon_pipeline.encode.grids import noises
 from anon_pipeline.encode.noise import output_bounds
@@ -160,8 +160,13 @@ def noise_terms(policy: Policy) -> dict[str, str]:
         if noise.delta is not None or noise.inputs is not None:
             said += [None if noise.delta is None else str(noise.delta), noise.inputs]
         found[name] = json.dumps(said)
-    for name, categories in category_noises(policy).items():
-        said = [str(categories.epsilon), categories.mechanism, categories.domain.digest]
+    drawn, changed = category_noises(policy), category_changes(policy)
+    for name, domain in category_domains(policy).items():
+        if name in changed:  # which is never used again
+            found[name] = json.dumps([str(changed[name].epsilon), changed[name].mechanism, domain.digest])
+            continue
+        categories = drawn[name]
+        said = [str(categories.epsilon), categories.mechanism, domain.digest]
         said += [list(categories.draw_weights)] if categories.shares else []
         found[name] = json.dumps(said)
     return found

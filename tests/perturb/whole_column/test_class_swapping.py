@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
 
 from anon_pipeline.perturb.whole_column.class_swapping import swap_within_classes
 from anon_pipeline.perturb.whole_column.columns_to_change import Columns
@@ -30,6 +32,18 @@ def test_every_order_of_a_class_is_equally_likely(columns: Callable[..., Columns
         for key in range(3_000)
     )
     assert len(orders) == 6 and all(abs(many - 500) < 110 for many in orders.values())
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 6)), max_size=60), st.integers(0, 99))
+def test_every_class_keeps_exactly_its_categories(
+    columns: Callable[..., Columns], records: list[tuple[int, int]], key: int
+) -> None:
+    """Also a class of one record, and one whose values are all equal."""
+    labels, codes = np.array(records, np.int64).reshape(-1, 2).T
+    found = swap_within_classes(columns(codes, labels=labels, key=key))[:, 0]
+    for label in np.unique(labels):
+        own = labels == label
+        assert Counter(found[own].tolist()) == Counter(codes[own].tolist())
 
 
 def test_columns_are_ordered_independently(columns: Callable[..., Columns]) -> None:
