@@ -59,6 +59,7 @@ _WHOLE_COLUMNS = (
         keeps="Each of these columns has in every class exactly the values of the members who are released, "
         "in a random order: by itself it does not tell which member has which.",
         categories="any",
+        joint=True,
     ),
     _whole_column(
         "individual_ranking",
@@ -154,6 +155,12 @@ def amount_mechanisms() -> str:
     """Name the mechanisms of numbers that take an amount, for a message."""
     taking = [name for name, one in MECHANISMS.items() if one.whole_column is not None]
     return ", ".join(name for name in taking if amount_kind(name) != "none")
+
+
+def joint_mechanisms() -> str:
+    """Name the mechanisms that can let the values of several columns move together, for a message."""
+    kinds = ((name, one.whole_column) for name, one in MECHANISMS.items())
+    return ", ".join(name for name, changed in kinds if changed is not None and changed.joint)
 
 
 def amount_kind(name: str) -> AmountKind:

@@ -24,6 +24,8 @@ class WholeColumn:
     together: whether it changes several columns together, which then have the same amount.
     keeps: what follows for people, a sentence; empty: nothing.
     categories: which columns of categories it changes, too, by the codes of their values.
+    joint: whether a policy can let the values of several columns move together; all of these columns then
+        get the same random words.
     """
 
     runs: str
@@ -32,3 +34,4 @@ class WholeColumn:
     together: bool = False
     keeps: str = ""
     categories: CategoryKind = "none"
+    joint: bool = False

@@ -69,7 +69,10 @@ def category_noises(policy: Policy) -> dict[str, CategoryNoise]:
 
 def category_changes(policy: Policy) -> dict[str, Noise]:
     """Return what each column of categories is changed by that is changed as a whole, in its order."""
-    return {name: Noise(column.mechanism, Fraction(0)) for name, column in policy.changed_categories.items()}
+    return {
+        name: Noise(column.mechanism, Fraction(0), together=column.together)
+        for name, column in policy.changed_categories.items()
+    }
 
 
 def changed_places(policy: Policy) -> list[int]:

@@ -93,7 +93,8 @@ def noises(policy: Policy) -> tuple[Noise, ...]:
     for (name, column), share in zip(policy.perturbed.items(), shares, strict=True):
         inputs = None if column.input_bounds is None else grid_bounds(column.input_bounds, column.resolution)
         own = split * weights[name] / whole if name in weights else None
-        found.append(Noise(kinds[name], share, own, inputs, grid_amount(column, kinds[name])))
+        amount = grid_amount(column, kinds[name])
+        found.append(Noise(kinds[name], share, own, inputs, amount, column.together))
     return tuple(found)
 
 

@@ -74,6 +74,12 @@ def _by_noise(policy: Policy) -> Iterator[tuple[str, str]]:
         what = "what changes numbers" if policy.whole_columns else "the noise"
         what = "what changes columns" if policy.changed_categories else what
         yield "perturb.without_guarantee", f"{what} ({', '.join(policy.unpromised_kinds)}) promises no ε"
+    if joint := policy.joint_columns:
+        yield (
+            f"columns.{joint[0]}.together",
+            f"the values of {', '.join(joint)} move together: an attacker who knows some of them of a person "
+            "may learn the others",
+        )
     yield from _by_drawing(policy)
 
 

@@ -110,6 +110,11 @@ def _of_protected_columns(policy: Policy) -> Iterator[str]:
             "released values tell an attacker who knows the method? Some methods release people's exact "
             "values, the largest one, too."
         )
+    if policy.joint_columns:
+        yield (
+            f"Moved together ({_join(policy.joint_columns)}): An attacker who knows some of these values of "
+            "a person may learn the others. Is none of them a secret?"
+        )
     if policy.drawn_categories and policy.perturb is not None:
         yield (
             f"Drawn at random ({_join(policy.drawn_categories)}): At ε = {policy.perturb.epsilon:g} most "

@@ -36,6 +36,7 @@ class Noise:
         scale is then by their difference. None: by the diameter of each class.
     amount: how much a mechanism changes that changes whole columns, in grid units where it is in the column's
         unit; None where it takes none.
+    together: whether its values move together with those of all other such columns.
     """
 
     mechanism: str
@@ -43,6 +44,7 @@ class Noise:
     delta: Fraction | None = None
     inputs: tuple[int, int] | None = None
     amount: Fraction | None = None
+    together: bool = False
 
     def __post_init__(self) -> None:
         if self.mechanism not in MECHANISMS:

@@ -7,7 +7,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from anon_pipeline.catalog.mechanisms import CATEGORY_CHANGES, CATEGORY_MECHANISMS, MECHANISMS
+from anon_pipeline.catalog.mechanisms import (
+    CATEGORY_CHANGES,
+    CATEGORY_MECHANISMS,
+    MECHANISMS,
+    joint_mechanisms,
+)
 from anon_pipeline.policy.allow import Allowing
 from anon_pipeline.policy.fields import Missing, Real
 from anon_pipeline.policy.hierarchies import (
@@ -20,7 +25,7 @@ from anon_pipeline.policy.hierarchies import (
 )
 from anon_pipeline.policy.kind_names import CategoryMechanism
 from anon_pipeline.policy.marks import COUNTED, LATER, SHOWN
-from anon_pipeline.policy.protection import NEUTRAL, PROPORTION
+from anon_pipeline.policy.protection import NEUTRAL, PROPORTION, by_rank
 
 MOST_VALUES = 1_000
 """Values of a domain; with more of them little is kept of any."""
@@ -82,6 +87,11 @@ class PerturbCategories(Allowing):
         description=f"For {_BY_SHARES}, and required with it: how frequent each value is, by public "
         "knowledge and not by the data, as a list in the order of the domain or, with values, by value. They "
         "need not add up to 1.",
+    )
+    together: Annotated[bool, SHOWN, LATER, by_rank(True, False)] = Field(
+        False,
+        description=f"For {joint_mechanisms()}: the values of all columns that have it move together, and "
+        "stay one person's.",
     )
     weight: Annotated[Real, SHOWN] = Field(
         1, gt=0, description="Share of ε, relative to the other perturb columns."

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from anon_pipeline.catalog.identifiers import DEFAULT_ACTION, IDENTIFIER_ACTIONS
-from anon_pipeline.catalog.mechanisms import amount_mechanisms
+from anon_pipeline.catalog.mechanisms import amount_mechanisms, joint_mechanisms
 from anon_pipeline.policy.allow import Allowing
 from anon_pipeline.policy.categories import PerturbCategories, has_categories
 from anon_pipeline.policy.coarsening import Coarsened
@@ -78,6 +78,11 @@ class Perturb(Allowing):
     )
     amount: Annotated[Real | None, SHOWN, LATER] = Field(
         None, gt=0, description=f"How much the mechanism changes, for {amount_mechanisms()}."
+    )
+    together: Annotated[bool, SHOWN, LATER, by_rank(True, False)] = Field(
+        False,
+        description=f"For {joint_mechanisms()}: the values of all columns that have it move together, and "
+        "stay one person's.",
     )
     sensitivity: Annotated[Literal["class", "declared"], SHOWN, by_rank("class", "declared")] = Field(
         "class", description="What the noise must hide: differences in the class, or within input_bounds."

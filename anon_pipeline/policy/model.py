@@ -252,6 +252,11 @@ class Policy(ColumnsByRole, Strict):
         return {name: kinds[name] for name in self.whole_columns} | categories
 
     @property
+    def joint_columns(self) -> tuple[str, ...]:
+        """Perturb columns whose values move together, numbers first."""
+        return tuple(name for name, column in self.noisy.items() if column.together)
+
+    @property
     def unpromised_kinds(self) -> tuple[str, ...]:
         """Mechanisms of perturb columns that promise nothing, each once, sorted."""
         kinds = {*self.mechanisms.values(), *self.changed_columns.values()}

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from anon_pipeline.catalog.entries import Mechanism
-from anon_pipeline.catalog.mechanisms import MECHANISMS
+from anon_pipeline.catalog.mechanisms import MECHANISMS, joint_mechanisms
 from anon_pipeline.catalog.whole_column import AmountKind
 from anon_pipeline.policy.columns import Perturb, PerturbCategories
 
@@ -38,6 +38,7 @@ def broken_amounts(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> I
     for name in changed:
         yield from _list_unused(name, columns[name])
     yield from _together(columns, changed)
+    yield from _joint(columns, kinds | changed)
 
 
 def _amount(name: str, column: Perturb, kind: Mechanism) -> Iterator[str]:
@@ -84,6 +85,31 @@ def _together(columns: Mapping[str, Any], changed: Mapping[str, Mechanism]) -> I
             yield (
                 f"columns: {', '.join(own)} must have the same amount: mechanism: {kind.name} changes them "
                 "together"
+            )
+
+
+def _joint(columns: Mapping[str, Any], kinds: Mapping[str, Mechanism]) -> Iterator[str]:
+    """Yield which columns cannot move together with others.
+
+    Args:
+        kinds: of the columns; one of drawn categories has none.
+    """
+    joint: dict[str, list[str]] = {}
+    for name in (name for name, column in columns.items() if getattr(column, "together", False)):
+        kind = kinds.get(name)
+        if kind is None or kind.whole_column is None or not kind.whole_column.joint:
+            own = columns[name].mechanism if kind is None else kind.name
+            yield (
+                f"columns.{name}.together: must be left out with mechanism: {own}, which gives each column "
+                f"values of its own. It is for {joint_mechanisms()}."
+            )
+        else:
+            joint.setdefault(kind.name, []).append(name)
+    for own, names in joint.items():
+        if len(names) == 1:
+            yield (
+                f"columns.{names[0]}.together: needs a second column with mechanism: {own} and together: "
+                f"true, whose values move with it, got {names[0]} alone"
             )
 
 

@@ -150,7 +150,7 @@ def noise_in_words(policy: Policy) -> Iterator[tuple[str, str]]:
     for (name, column), noise in zip(policy.perturbed.items(), noises(policy), strict=True):
         mechanism = MECHANISMS[noise.mechanism]
         if mechanism.whole_column is not None:
-            yield name, f"{amount_in_words(mechanism, column)}; promises nothing"
+            yield name, f"{amount_in_words(mechanism, column)}{_beside(policy, name)}; promises nothing"
             continue
         said = f"with noise ({mechanism.words}), " + (
             "which promises nothing" if mechanism.promises == "nothing" else f"ε = {own[name]:g}"
@@ -160,7 +160,8 @@ def noise_in_words(policy: Policy) -> Iterator[tuple[str, str]]:
     drawn = category_noises(policy) if policy.categorical else {}
     for name, categories in policy.categorical.items():
         if name not in drawn:
-            yield name, f"{MECHANISMS[categories.mechanism].words}; promises nothing"
+            words = MECHANISMS[categories.mechanism].words
+            yield name, f"{words}{_beside(policy, name)}; promises nothing"
             continue
         released = CATEGORY_MECHANISMS[categories.mechanism].released
         stays = float(keep_probabilities(drawn[name]).min())
@@ -183,6 +184,12 @@ def amount_in_words(mechanism: Mechanism, column: Perturb) -> str:
     unit = f" {column.unit}" if changed.amount == "step" and column.unit else ""
     said = f"{100 * column.amount:g} %" if changed.amount == "share" else f"{column.amount:g}{unit}"
     return f"{mechanism.words}, {changed.says.format(said)}"
+
+
+def _beside(policy: Policy, name: str) -> str:
+    """Say with which columns the values of a column move together; empty: with none."""
+    others = [other for other in policy.joint_columns if other != name]
+    return f", together with {', '.join(others)}" if others and name in policy.joint_columns else ""
 
 
 def _scale(noise: Noise, resolution: float, unit: str | None) -> str:

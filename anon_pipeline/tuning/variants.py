@@ -149,7 +149,7 @@ def _fit_mechanisms(
     """Leave out what the mechanisms of a variant cannot take, but what it asks for itself.
 
     Mechanisms that change whole columns take no sensitivity, weight or limit that needs a distribution, the
-    others take no amount.
+    others take no amount. Values that have none to move with do not move together.
 
     Args:
         equal: whether to fill in amounts that are missing.
@@ -173,12 +173,26 @@ def _fit_mechanisms(
             found |= {f"columns.{name}.{key}": one for key, one in _UNSCALED.items()}
     if any(kind is not None and kind.whole_column is not None for kind in kinds.values()):
         found |= {path: None for path, mark in _fits(policy) if mark.broken is needs_distribution}
+    found |= dict.fromkeys(_apart(attributes, policy), False)
     promised = all(kind is None or kind.promises != "nothing" for kind in kinds.values())
     promised = promised and not policy.changed_categories
     found["perturb.without_guarantee"] = not promised
     for path, value in found.items():
         if path not in values:
             _set(attributes, path.split("."), value)
+
+
+def _apart(attributes: dict[str, Any], policy: Policy) -> Iterator[str]:
+    """Yield the keys ``together`` of columns that have no other one to move with."""
+    section, joint = attributes["perturb"], []
+    for name in policy.joint_columns:
+        kind = MECHANISMS.get(str(attributes["columns"][name].get("mechanism") or section["mechanism"]))
+        if kind is not None and kind.whole_column is not None and kind.whole_column.joint:
+            joint.append(name)
+        else:
+            yield f"columns.{name}.together"
+    if len(joint) == 1:
+        yield f"columns.{joint[0]}.together"
 
 
 def _all_named(attributes: dict[str, Any], policy: Policy) -> bool:

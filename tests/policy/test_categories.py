@@ -56,7 +56,7 @@ ALONE: dict[str, Any] = {"columns": {"height": None, **BOTH}, "suppress": None}
         (
             {**SMOKES, "output_bounds": [0, 1], "resolution": 1},
             "output_bounds, resolution must be left out of a perturb column with categories. These fit: "
-            "allow, role, mechanism, values, hierarchy, shares, weight, missing.",
+            "allow, role, mechanism, values, hierarchy, shares, together, weight, missing.",
         ),
         (
             {"mechanism": "randomized_response"},

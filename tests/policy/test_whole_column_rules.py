@@ -180,6 +180,39 @@ def test_a_large_epsilon_needs_no_limit_for_categories_that_do_not_use_it() -> N
         refuse_contradictions(_policy(JOB, DRAWN, perturb={"epsilon": 50, "without_guarantee": True}))
 
 
+def test_values_of_several_columns_move_together() -> None:
+    swapped = {"role": "perturb", "resolution": 1, "mechanism": "class_swapping"}
+    policy = _policy({**JOB, "together": True}, {**swapped, "together": True}, swapped)
+    assert policy.joint_columns == ("number_1", "number_0")
+    assert _policy({**swapped, "together": True}, {**swapped, "together": True}).joint_columns
+
+
+@pytest.mark.parametrize("column", [JOB, {"role": "perturb", "resolution": 1, "mechanism": "class_swapping"}])
+def test_a_column_needs_another_one_to_move_with(column: dict[str, Any]) -> None:
+    said = (
+        "columns.number_0.together: needs a second column with mechanism: class_swapping and together: true, "
+        "whose values move with it, got number_0 alone"
+    )
+    with pytest.raises(PolicyError, match=said):
+        _policy({**column, "together": True}, column)
+
+
+def test_drawn_categories_move_alone() -> None:
+    with pytest.raises(
+        PolicyError,
+        match=r"number_0\.together: must be left out with mechanism: randomized_response",
+    ):
+        _policy({**DRAWN, "together": True}, JOB)
+
+
+@pytest.mark.parametrize("kind", sorted({*KINDS} - {"class_swapping"}))
+def test_other_mechanisms_move_no_values_together(kind: str) -> None:
+    with pytest.raises(
+        PolicyError, match=f"together: must be left out with mechanism: {kind}.*It is for class_swapping"
+    ):
+        _policy(_column(kind, together=True), _column(kind, together=True))
+
+
 def test_columns_without_noise_take_no_share_of_epsilon() -> None:
     noisy = {"role": "perturb", "resolution": 1}
     policy = _policy(_column("rank_swapping"), noisy, {**noisy, "weight": 3})

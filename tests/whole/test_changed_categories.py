@@ -31,6 +31,7 @@ from anon_pipeline.publish.verify.verify import Against, verify_release
 from anon_pipeline.stages.pipeline import run
 from anon_pipeline.stages.private import Chain, Drawn, Means
 from anon_pipeline.tuning.tune import tune
+from anon_pipeline.tuning.variants import variants_of
 
 People = Callable[..., pd.DataFrame]
 JOBS = ["baker", "clerk", "miner", "nurse", "smith"]
@@ -255,3 +256,81 @@ def test_beside_noise_that_promises_the_whole_table_is_promised_nothing() -> Non
 def test_tuning_refuses_what_it_cannot_compute(small_people: People) -> None:
     with pytest.raises(InputError, match="job: a mechanism that changes a column as a whole"):
         tune(policy_of(), with_jobs(small_people()))
+
+
+def joint_policy(*, together: bool = True, gate: Any = None) -> Policy:
+    """Return a policy in which job, income and height are swapped, the first two together or not."""
+    swapped = {**NUMBER, "mechanism": "class_swapping"}
+    income = {**swapped, "together": together}
+    columns = {"income": income, "height": {**swapped, "resolution": 1}}
+    return policy_of({**SWAPPED, "together": together}, columns=columns, gate=gate)
+
+
+def test_values_that_move_together_stay_together_in_a_release_that_is_verified(
+    small_people: People, tmp_path: Path
+) -> None:
+    people, policy = with_jobs(small_people()), joint_policy()
+    people.to_csv(tmp_path / "people.csv", index=False)
+    made = make_release(policy, Locations.of(tmp_path, {}))
+    for against in (Against(), Against(policy)):
+        assert not verify_release(made.manifest_path.parent, against).with_status(Status.REFUSED)
+    joint = ["job", "income"]
+    tables = people, pd.read_parquet(made.path)
+    own, released = (Counter(table[joint].itertuples(index=False, name=None)) for table in tables)
+    assert not released - own  # no pair of values that nobody has
+    assert "accepted.columns.income.together" in {one.limit for one in made.report.verdicts}
+    said = " ".join(made.manifest["guarantee"])
+    assert "The values of income, job move together and stay one person's" in said
+    assert made.manifest["facts"]["perturbed"]["columns"]["income"] == {
+        "mechanism": "class_swapping",
+        "amount": None,
+        "resolution": 1000,
+    }
+    apart = guarantee(joint_policy(together=False))
+    assert not any("move together" in line for line in apart)
+
+
+def test_correlations_within_classes_stay_of_what_moves_together(small_people: People) -> None:
+    people = with_jobs(small_people(1_000))
+    people["income"] = people["job"].map({job: at for at, job in enumerate(JOBS)}) * 10_000
+    tables = [
+        pd.DataFrame(chain_of(joint_policy(together=one), people).suppressed.frame) for one in (True, False)
+    ]
+    stays = [(table["job"].map(JOBS.index) * 10_000 == table["income"]).mean() for table in tables]
+    assert stays[0] == 1 and stays[1] < 0.5
+
+
+def test_attackers_who_know_all_of_it_find_one_record_of_a_class(small_people: People) -> None:
+    """The row with a person's other values is found no more often: its tuple is anybody's of the class."""
+    people = with_jobs(small_people(1_000))
+    people["income"] = np.random.default_rng(4).permutation(1_000) * 1000
+    found = []
+    for together in (True, False):
+        policy = joint_policy(together=together, gate={"linking_risk": 1.0})
+        made = anonymize(policy, people)
+        values = {one.limit: one.value or 0 for one in made.report.verdicts}
+        table = pd.DataFrame(made.frame)
+        alone = table.groupby(["age", "city"]).ngroups / len(table)
+        found.append((values["linking_risk"] / alone, values["known_columns.job"] / alone))
+    assert np.array(found) == pytest.approx(1.0, abs=0.6)
+
+
+def test_who_knows_one_of_them_learns_the_others(small_people: People) -> None:
+    """What moving together gives away, as the documents say: the values of one person stay one person's."""
+    people = with_jobs(small_people(1_000))
+    people["income"] = np.random.default_rng(4).permutation(1_000) * 1000  # everybody has one of their own
+    learned = []
+    for together in (True, False):
+        chain = chain_of(joint_policy(together=together), people)
+        before = pd.DataFrame(chain.k_anonymized.frame)
+        after = pd.DataFrame(chain.suppressed.frame).set_index("income")["job"]
+        known = before[before["income"].isin(after.index)].set_index("income")["job"]
+        learned.append((after == known.loc[after.index]).mean())
+    assert learned[0] == 1 and learned[1] < 0.5
+
+
+def test_a_variant_of_another_mechanism_lets_nothing_move_together() -> None:
+    policy = joint_policy()
+    (variant,) = variants_of(policy, ["columns.income.mechanism=rank_swapping,columns.income.amount=0.1"])[1:]
+    assert not variant.problem and variant.policy is not None
+    assert variant.policy.joint_columns == () and variant.policy.mechanisms["income"] == "rank_swapping"

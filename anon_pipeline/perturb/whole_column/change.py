@@ -20,6 +20,9 @@ from anon_pipeline.perturb.whole_column.columns_to_change import Columns, Intege
 
 Change = Callable[[Columns], Integers]
 
+TOGETHER = 2**16 - 1
+"""Number of the words of all columns whose values move together, see `perturb.keys.Words`."""
+
 
 def change_columns(
     values: NDArray[np.signedinteger],
@@ -54,7 +57,7 @@ def change_columns(
         rows = first + np.flatnonzero(labels[first : first + size] >= 0)
         rows = rows[np.argsort(words.places[rows], kind="stable")]
         for kind, places in kinds.items():
-            taken = [words.of_column(column if numbers is None else numbers[column]) for column in places]
+            taken = [words.of_column(_number(column, noises[column], numbers)) for column in places]
             changed = _change(
                 kind,
                 Columns(
@@ -67,6 +70,13 @@ def change_columns(
             for at, column in enumerate(places):
                 found[column][rows] = changed[:, at]
     return found
+
+
+def _number(column: int, noise: Noise, numbers: Sequence[int] | None) -> int:
+    """Return the number of the words of a column."""
+    if noise.together:
+        return TOGETHER
+    return column if numbers is None else numbers[column]
 
 
 def _change(kind: str, columns: Columns) -> Integers:

@@ -200,7 +200,9 @@ def _changed_line(policy: Policy, mechanism: str, columns: Collection[str]) -> s
     numbers = [policy.perturbed[name] for name in columns if name in policy.perturbed]
     lost = policy.suppress.confidence is not None or any(one.output_bounds is not None for one in numbers)
     keeps = "" if entry.whole_column is None or lost else entry.whole_column.keeps
-    parts = (said, promises.UNPROMISED, promises.SIMULATED, keeps)
+    joint = sorted({*columns} & {*policy.joint_columns})
+    together = promises.JOINT.format(", ".join(joint)) if joint else ""
+    parts = (said, promises.UNPROMISED, promises.SIMULATED, keeps, together)
     return " ".join(part for part in parts if part)
 
 

@@ -54,6 +54,10 @@ CHANGED = "Changed by a method that guarantees nothing ({words}): {names}."
 SIMULATED = (
     "How many records can be linked by them was measured with simulated attackers: this is no upper bound."
 )
+JOINT = (
+    "The values of {} move together and stay one person's: an attacker who knows some of them of a person "
+    "may learn the others."
+)
 KNOWN_CHANGED = (
     "Linking by {} was measured for an attacker who knows these values of a person. Limits on linking "
     "by numbers do not use them."

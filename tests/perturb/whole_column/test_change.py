@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from anon_pipeline.base.errors import PluginError
 from anon_pipeline.perturb.grid import LARGEST
@@ -72,6 +75,35 @@ def test_columns_of_other_mechanisms_are_left_alone_and_those_of_one_share_no_wo
     noises = [Noise("uniform", Fraction(1)), _noise("rank_swapping"), _noise("rank_swapping")]
     found = change_columns(values, np.zeros(500, np.int64), noises=noises, words=_words(500))
     assert set(found) == {1, 2} and (found[1] != found[2]).any()
+
+
+@given(
+    st.lists(st.tuples(st.integers(-1, 3), st.integers(0, 5), st.integers(0, 5)), max_size=50),
+    st.integers(0, 9),
+)
+def test_values_that_move_together_stay_one_records(records: list[tuple[int, int, int]], key: int) -> None:
+    """Also where each column is changed by a call of its own, as numbers and categories are."""
+    labels, *values = np.array(records, np.int64).reshape(-1, 3).T
+    n, noise = len(labels), replace(_noise("class_swapping"), together=True)
+    words = Words(NoiseKey(key.to_bytes(32, "big")), np.arange(n, dtype=np.int64))
+    both = change_columns(np.stack(values, axis=1), labels, noises=[noise, noise], words=words)
+    (other,) = change_columns(values[1][:, None], labels, noises=[noise], words=words, numbers=[7]).values()
+    assert (other == both[1]).all()
+    for label in {*labels.tolist()}:
+        own = labels == label
+        before, after = (
+            [*zip(*(each[own].tolist() for each in of), strict=True)] for of in (values, both.values())
+        )
+        assert sorted(before) == sorted(after)
+        assert label >= 0 or before == after
+
+
+def test_those_that_move_together_have_words_that_no_other_column_has() -> None:
+    values = np.repeat(np.arange(500)[:, None], 3, axis=1)
+    joint = replace(_noise("class_swapping"), together=True)
+    noises = [joint, _noise("class_swapping"), joint]
+    found = change_columns(values, np.zeros(500, np.int64), noises=noises, words=_words(500))
+    assert (found[0] == found[2]).all() and abs(np.corrcoef(found[0], found[1])[0, 1]) < 0.2
 
 
 def test_no_record_and_few_records_can_be_changed() -> None:
