@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from anon_pipeline.catalog.losses import LOSSES
-from anon_pipeline.catalog.mechanisms import CATEGORY_CHANGES, CATEGORY_MECHANISMS, MECHANISMS
+from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
 from anon_pipeline.catalog.recoders import RECODERS
 from anon_pipeline.limits.limit import Limit
 from anon_pipeline.limits.meanings import meaning_of
@@ -23,6 +23,7 @@ _KEPT: Final = {
     "ranges": "cuts that keep them",
     "means": "suppression",
 }
+_CATEGORIES: Final = {"none": "", "any": " or categories", "ordered": " or categories with an order"}
 _PROMISES: Final = {"epsilon": "ε", "epsilon and delta": "(ε, δ)", "nothing": "**nothing**"}
 
 
@@ -59,8 +60,9 @@ def _mechanisms() -> Iterator[str]:
     yield "|---|---|---|---|"
     for name, one in MECHANISMS.items():
         most = "" if one.most_epsilon is None else f"{one.most_epsilon:g}"
-        columns = "numbers or categories" if name in CATEGORY_CHANGES else "numbers"
-        columns += "" if one.whole_column is None else ", as a whole"
+        columns, changed = "numbers", one.whole_column
+        if changed is not None:
+            columns = f"numbers{_CATEGORIES[changed.categories]}, as a whole"
         yield _row(f"`{name}`", columns, _PROMISES[one.promises], most)
     for name, other in CATEGORY_MECHANISMS.items():
         columns = "categories"

@@ -51,6 +51,7 @@ _WHOLE_COLUMNS = (
         "rank_swapping:rank_swap",
         "share",
         "with a value whose rank differs by at most {} of the records",
+        categories="ordered",
     ),
     _whole_column(
         "class_swapping",

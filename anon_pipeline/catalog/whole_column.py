@@ -10,8 +10,8 @@ AmountKind = Literal["none", "share", "factor", "count", "step"]
 number from 2 to 1,000; a step in the column's unit, a multiple of its resolution.
 """
 
-CategoryKind = Literal["none", "any"]
-"""Which columns of categories a mechanism changes, too: none, or any."""
+CategoryKind = Literal["none", "any", "ordered"]
+"""Which columns of categories a mechanism changes, too: none, any, or those whose values have an order."""
 
 
 @dataclass(frozen=True, slots=True)

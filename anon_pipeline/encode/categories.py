@@ -18,6 +18,7 @@ from anon_pipeline.base.mistakes import counted_records
 from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.encode.grids import epsilon_shares, quantize_columns
 from anon_pipeline.hierarchy.build import code_column
+from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.perturb.category_law import (
     CategoryNoise,
     Domain,
@@ -70,7 +71,12 @@ def category_noises(policy: Policy) -> dict[str, CategoryNoise]:
 def category_changes(policy: Policy) -> dict[str, Noise]:
     """Return what each column of categories is changed by that is changed as a whole, in its order."""
     return {
-        name: Noise(column.mechanism, Fraction(0), together=column.together)
+        name: Noise(
+            column.mechanism,
+            Fraction(0),
+            amount=None if column.amount is None else exact_fraction(column.amount),
+            together=column.together,
+        )
         for name, column in policy.changed_categories.items()
     }
 
@@ -181,7 +187,7 @@ def category_facts(policy: Policy) -> dict[str, dict[str, Any]]:
         for name, noise in category_noises(policy).items()
     }
     changed = {
-        name: {"mechanism": column.mechanism, "amount": None, "values": len(column.domain)}
+        name: {"mechanism": column.mechanism, "amount": column.amount, "values": len(column.domain)}
         for name, column in policy.changed_categories.items()
     }
     return {name: drawn.get(name) or changed[name] for name in policy.categorical}

@@ -31,10 +31,13 @@ MOST_VALUES = 1_000
 """Values of a domain; with more of them little is kept of any."""
 
 _DISTANT = [name for name, one in CATEGORY_MECHANISMS.items() if one.by_distance]
-_FITTING = ", ".join(
-    f"{name} (with a hierarchy)" if name in _DISTANT else name
-    for name in (*CATEGORY_MECHANISMS, *CATEGORY_CHANGES)
-)
+_RANKED = [
+    name
+    for name, one in CATEGORY_CHANGES.items()
+    if one.whole_column is not None and one.whole_column.categories == "ordered"
+]
+_NEEDED = dict.fromkeys(_DISTANT, " (with a hierarchy)") | dict.fromkeys(_RANKED, " (with ordered: true)")
+_FITTING = ", ".join(f"{name}{_NEEDED.get(name, '')}" for name in (*CATEGORY_MECHANISMS, *CATEGORY_CHANGES))
 _WITHOUT_HIERARCHY = ", ".join(name for name in CATEGORY_MECHANISMS if name not in _DISTANT)
 
 _BY_SHARES = ", ".join(name for name, one in CATEGORY_MECHANISMS.items() if one.by_shares)
@@ -88,6 +91,14 @@ class PerturbCategories(Allowing):
         "knowledge and not by the data, as a list in the order of the domain or, with values, by value. They "
         "need not add up to 1.",
     )
+    ordered: Annotated[bool, SHOWN, LATER] = Field(
+        False,
+        description=f"For {', '.join(_RANKED)}, and required with it: the values are listed from the lowest "
+        "to the highest.",
+    )
+    amount: Annotated[Real | None, SHOWN, LATER] = Field(
+        None, gt=0, description=f"How much the mechanism changes, for {', '.join(_RANKED)}."
+    )
     together: Annotated[bool, SHOWN, LATER, by_rank(True, False)] = Field(
         False,
         description=f"For {joint_mechanisms()}: the values of all columns that have it move together, and "
@@ -138,7 +149,23 @@ class PerturbCategories(Allowing):
             )
         self._check_leaves()
         self._check_shares()
+        self._check_order()
         return self
+
+    def _check_order(self) -> None:
+        if self.ordered and self.mechanism not in _RANKED:
+            raise ValueError(
+                f"ordered must be left out with mechanism: {self.mechanism}, which uses no order; it is for "
+                f"{', '.join(_RANKED)}"
+            )
+        if self.mechanism in _RANKED and not (self.ordered and self.values is not None):
+            raise ValueError(
+                f"mechanism: {self.mechanism} needs ordered: true and values, from the lowest to the "
+                f"highest, got {'values' if self.hierarchy is None else 'a hierarchy'} "
+                f"{'with' if self.ordered else 'without'} ordered: true"
+            )
+        if self.amount is not None and not self.whole_column:
+            raise ValueError(f"amount must be left out: mechanism: {self.mechanism} takes none")
 
     def _check_shares(self) -> None:
         wanted = not self.whole_column and CATEGORY_MECHANISMS[self.mechanism].by_shares

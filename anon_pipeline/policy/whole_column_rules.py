@@ -31,17 +31,17 @@ def broken_amounts(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> I
         sections: parsed sections by name; one that did not parse is absent.
     """
     kinds = kinds_of_noise(sections)
-    for name, kind in kinds.items():
-        yield from _amount(name, columns[name], kind)
     changed = {name: kind for name, kind in kinds.items() if kind.whole_column is not None}
     changed |= kinds_of_changes(columns)
+    for name, kind in (kinds | changed).items():
+        yield from _amount(name, columns[name], kind)
     for name in changed:
         yield from _list_unused(name, columns[name])
     yield from _together(columns, changed)
     yield from _joint(columns, kinds | changed)
 
 
-def _amount(name: str, column: Perturb, kind: Mechanism) -> Iterator[str]:
+def _amount(name: str, column: Perturb | PerturbCategories, kind: Mechanism) -> Iterator[str]:
     """Yield what is wrong with the amount of one column."""
     wanted: AmountKind = "none" if kind.whole_column is None else kind.whole_column.amount
     if wanted == "none":
@@ -56,14 +56,15 @@ def _amount(name: str, column: Perturb, kind: Mechanism) -> Iterator[str]:
         )
 
 
-def _fits(amount: float, kind: AmountKind, column: Perturb) -> bool:
+def _fits(amount: float, kind: AmountKind, column: Perturb | PerturbCategories) -> bool:
     if kind == "share":
         return amount <= 1
     if kind == "factor":
         return amount <= MOST_FACTOR
     if kind == "count":
         return amount == math.floor(amount) and 2 <= amount <= MOST_COUNT
-    steps = Fraction(repr(float(amount))) / Fraction(repr(float(column.resolution)))
+    unit = column.resolution if isinstance(column, Perturb) else 1  # of categories: codes
+    steps = Fraction(repr(float(amount))) / Fraction(repr(float(unit)))
     return steps.denominator == 1 and 2 <= steps <= 2**40
 
 
@@ -79,7 +80,7 @@ def _list_unused(name: str, column: Perturb | PerturbCategories) -> Iterator[str
 def _together(columns: Mapping[str, Any], changed: Mapping[str, Mechanism]) -> Iterator[str]:
     """Yield which columns are changed together by different amounts."""
     for kind in {one.name: one for one in changed.values()}.values():
-        own = [name for name, one in changed.items() if one is kind and isinstance(columns[name], Perturb)]
+        own = [name for name, one in changed.items() if one is kind]
         amounts = {columns[name].amount for name in own}
         if kind.whole_column is not None and kind.whole_column.together and len(amounts - {None}) > 1:
             yield (

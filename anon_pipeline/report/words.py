@@ -25,7 +25,7 @@ from anon_pipeline.encode.grids import epsilon_shares, noises
 from anon_pipeline.hierarchy.levels import TOP
 from anon_pipeline.perturb.category_law import keep_probabilities, percent_down
 from anon_pipeline.perturb.mechanisms import Noise, scales, sensitivities
-from anon_pipeline.policy.columns import Perturb
+from anon_pipeline.policy.columns import Perturb, PerturbCategories
 from anon_pipeline.policy.hierarchies import hierarchy_kind
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.stages.facts.records import Facts
@@ -160,7 +160,7 @@ def noise_in_words(policy: Policy) -> Iterator[tuple[str, str]]:
     drawn = category_noises(policy) if policy.categorical else {}
     for name, categories in policy.categorical.items():
         if name not in drawn:
-            words = MECHANISMS[categories.mechanism].words
+            words = amount_in_words(MECHANISMS[categories.mechanism], categories)
             yield name, f"{words}{_beside(policy, name)}; promises nothing"
             continue
         released = CATEGORY_MECHANISMS[categories.mechanism].released
@@ -172,7 +172,7 @@ def noise_in_words(policy: Policy) -> Iterator[tuple[str, str]]:
         )
 
 
-def amount_in_words(mechanism: Mechanism, column: Perturb) -> str:
+def amount_in_words(mechanism: Mechanism, column: Perturb | PerturbCategories) -> str:
     """Say by what mechanism a column is changed as a whole, and how much.
 
     Returns:
@@ -181,7 +181,8 @@ def amount_in_words(mechanism: Mechanism, column: Perturb) -> str:
     changed = mechanism.whole_column
     if changed is None or not changed.says or column.amount is None:
         return mechanism.words
-    unit = f" {column.unit}" if changed.amount == "step" and column.unit else ""
+    own = getattr(column, "unit", None)
+    unit = f" {own}" if changed.amount == "step" and own else ""
     said = f"{100 * column.amount:g} %" if changed.amount == "share" else f"{column.amount:g}{unit}"
     return f"{mechanism.words}, {changed.says.format(said)}"
 

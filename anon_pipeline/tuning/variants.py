@@ -12,6 +12,7 @@ from typing import Any, Final
 import yaml
 
 from anon_pipeline.base.errors import InputError, PolicyError
+from anon_pipeline.catalog.entries import Mechanism
 from anon_pipeline.catalog.mechanisms import MECHANISMS
 from anon_pipeline.catalog.recoders import RECODERS
 from anon_pipeline.policy.contradictions import refuse_contradictions
@@ -173,13 +174,32 @@ def _fit_mechanisms(
             found |= {f"columns.{name}.{key}": one for key, one in _UNSCALED.items()}
     if any(kind is not None and kind.whole_column is not None for kind in kinds.values()):
         found |= {path: None for path, mark in _fits(policy) if mark.broken is needs_distribution}
-    found |= dict.fromkeys(_apart(attributes, policy), False)
-    promised = all(kind is None or kind.promises != "nothing" for kind in kinds.values())
-    promised = promised and not policy.changed_categories
+    changes = {
+        name: MECHANISMS.get(str(attributes["columns"][name]["mechanism"])) for name in policy.categorical
+    }
+    found |= dict(_fit_categories(changes)) | dict.fromkeys(_apart(attributes, policy), False)
+    every = (*kinds.values(), *changes.values())
+    promised = all(kind is None or kind.promises != "nothing" for kind in every)
     found["perturb.without_guarantee"] = not promised
     for path, value in found.items():
         if path not in values:
             _set(attributes, path.split("."), value)
+
+
+def _fit_categories(kinds: Mapping[str, Mechanism | None]) -> Iterator[tuple[str, Any]]:
+    """Yield what columns of categories cannot have: a key, and the value without it.
+
+    Args:
+        kinds: of each column what changes it as a whole; None for drawn categories.
+    """
+    for name, kind in kinds.items():
+        changed = None if kind is None else kind.whole_column
+        if changed is None or changed.amount == "none":
+            yield f"columns.{name}.amount", None
+        if changed is None or changed.categories != "ordered":
+            yield f"columns.{name}.ordered", False
+        if changed is not None:
+            yield f"columns.{name}.weight", 1
 
 
 def _apart(attributes: dict[str, Any], policy: Policy) -> Iterator[str]:

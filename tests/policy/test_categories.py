@@ -37,12 +37,31 @@ ALONE: dict[str, Any] = {"columns": {"height": None, **BOTH}, "suppress": None}
         (
             {"mechanism": "staircase", "values": ["a", "b"]},
             "mechanism: staircase is for numbers. For categories fit randomized_response, exponential (with "
-            "a hierarchy), pram, class_swapping.",
+            "a hierarchy), pram, rank_swapping (with ordered: true), class_swapping.",
         ),
         (
             {"mechanism": "rounding", "values": ["a", "b"]},
             "mechanism: rounding is for numbers. For categories fit randomized_response, exponential (with "
-            "a hierarchy), pram, class_swapping.",
+            "a hierarchy), pram, rank_swapping (with ordered: true), class_swapping.",
+        ),
+        (
+            {"mechanism": "rank_swapping", "values": ["a", "b"], "amount": 0.1},
+            "mechanism: rank_swapping needs ordered: true and values, from the lowest to the highest, got "
+            "values without ordered: true",
+        ),
+        (
+            {"mechanism": "rank_swapping", "hierarchy": {"tree": TREE}, "ordered": True, "amount": 0.1},
+            "mechanism: rank_swapping needs ordered: true and values, from the lowest to the highest, got "
+            "a hierarchy with ordered: true",
+        ),
+        (
+            {"mechanism": "class_swapping", "values": ["a", "b"], "ordered": True},
+            "ordered must be left out with mechanism: class_swapping, which uses no order; it is for "
+            "rank_swapping",
+        ),
+        (
+            {**SMOKES, "amount": 0.1},
+            "amount must be left out: mechanism: randomized_response takes none",
         ),
         (
             {"mechanism": "class_swapping", "values": ["a", "b"], "shares": [1, 1]},
@@ -56,7 +75,8 @@ ALONE: dict[str, Any] = {"columns": {"height": None, **BOTH}, "suppress": None}
         (
             {**SMOKES, "output_bounds": [0, 1], "resolution": 1},
             "output_bounds, resolution must be left out of a perturb column with categories. These fit: "
-            "allow, role, mechanism, values, hierarchy, shares, together, weight, missing.",
+            "allow, role, mechanism, values, hierarchy, shares, ordered, amount, together, weight, "
+            "missing.",
         ),
         (
             {"mechanism": "randomized_response"},

@@ -180,6 +180,24 @@ def test_a_large_epsilon_needs_no_limit_for_categories_that_do_not_use_it() -> N
         refuse_contradictions(_policy(JOB, DRAWN, perturb={"epsilon": 50, "without_guarantee": True}))
 
 
+GRADE = {"role": "perturb", "mechanism": "rank_swapping", "values": ["low", "mid", "high"], "ordered": True}
+
+
+def test_categories_with_an_order_have_their_amount() -> None:
+    policy = _policy({**GRADE, "amount": 0.1})
+    assert policy.changed_columns == {"number_0": "rank_swapping"}
+    with pytest.raises(
+        PolicyError, match=r"number_0\.amount: must be given for mechanism: rank_swapping, a share"
+    ):
+        _policy(GRADE)
+    with pytest.raises(PolicyError, match=r"number_0\.amount: must be a share of the records.* got 2"):
+        _policy({**GRADE, "amount": 2})
+    with pytest.raises(
+        PolicyError, match=r"number_0\.amount: must be left out: mechanism: class_swapping takes"
+    ):
+        _policy({**JOB, "amount": 0.1})
+
+
 def test_values_of_several_columns_move_together() -> None:
     swapped = {"role": "perturb", "resolution": 1, "mechanism": "class_swapping"}
     policy = _policy({**JOB, "together": True}, {**swapped, "together": True}, swapped)

@@ -174,3 +174,8 @@ def test_categories_that_are_changed_as_a_whole_promise_nothing(small_policy: Ca
     job = {"role": "perturb", "mechanism": "class_swapping", "values": ["nurse", "smith"]}
     policy = small_policy(columns={"job": job}, perturb={"without_guarantee": True})
     assert dict(noise_in_words(policy))["job"] == "swapping within classes; promises nothing"
+    grade = {**job, "mechanism": "rank_swapping", "ordered": True, "amount": 0.05}
+    policy = small_policy(columns={"job": grade}, perturb={"without_guarantee": True})
+    assert dict(noise_in_words(policy))["job"] == (
+        "rank swapping, with a value whose rank differs by at most 5 % of the records; promises nothing"
+    )

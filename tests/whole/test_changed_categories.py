@@ -334,3 +334,60 @@ def test_a_variant_of_another_mechanism_lets_nothing_move_together() -> None:
     (variant,) = variants_of(policy, ["columns.income.mechanism=rank_swapping,columns.income.amount=0.1"])[1:]
     assert not variant.problem and variant.policy is not None
     assert variant.policy.joint_columns == () and variant.policy.mechanisms["income"] == "rank_swapping"
+
+
+def graded(amount: float, **more: Any) -> Policy:
+    values = [f"grade {at:02d}" for at in range(30)]
+    grade = {"role": "perturb", "mechanism": "rank_swapping", "values": values, "ordered": True}
+    return policy_of({**grade, "amount": amount}, **more)
+
+
+def with_grades(people: pd.DataFrame) -> pd.DataFrame:
+    grades = np.random.default_rng(5).binomial(29, 0.5, len(people))
+    return people.assign(job=[f"grade {grade:02d}" for grade in grades])
+
+
+def test_ranks_are_swapped_in_a_release_that_is_verified(small_people: People, tmp_path: Path) -> None:
+    people, policy = with_grades(small_people()), graded(0.2)
+    people.to_csv(tmp_path / "people.csv", index=False)
+    made = make_release(policy, Locations.of(tmp_path, {}))
+    said = made.manifest["facts"]["perturbed"]["columns"]
+    assert said == {"job": {"mechanism": "rank_swapping", "amount": 0.2, "values": 30}}
+    for against in (Against(), Against(policy)):
+        assert not verify_release(made.manifest_path.parent, against).with_status(Status.REFUSED)
+    assert "rank swapping" in " ".join(made.manifest["guarantee"])
+
+
+@pytest.mark.parametrize("amount", [0.02, 0.3])
+def test_no_released_rank_is_farther_away_than_the_amount(small_people: People, amount: float) -> None:
+    found = chain_of(graded(amount), with_grades(small_people(500)))
+    before = pd.DataFrame(found.k_anonymized.frame)
+    before = before[before[CLASS] >= 0].set_index(RECORD)["job"]
+    after = pd.DataFrame(found.suppressed.frame).set_index(RECORD)["job"]
+    ranked, n = sorted(before), len(before)
+    assert Counter(before) == Counter(after)
+    first = np.searchsorted(ranked, before.loc[after.index], side="left")
+    last = np.searchsorted(ranked, before.loc[after.index], side="right") - 1
+    reach = max(int(amount * n), 1)
+    low, high = (np.array(ranked)[np.clip(at, 0, n - 1)] for at in (first - reach, last + reach))
+    assert ((low <= after.to_numpy()) & (after.to_numpy() <= high)).all()
+
+
+def test_small_changes_of_ranks_link_more_than_large_ones(small_people: People) -> None:
+    people, found = with_grades(small_people(2_000)), []
+    for amount in (0.001, 0.05, 1.0):
+        bound = {"attacks": {"known_columns": [{"columns": ["job"], "risk": 0.1}]}}
+        policy = graded(amount, anonymize={"k": 10}, gate=bound)
+        found.append(verdict_of(policy, people, "known_columns.job"))
+    values = [one.value or 0 for one in found]
+    assert values[0] > 1.5 * values[2] and values[0] > values[1] > values[2]
+    assert [str(one.status) for one in found][::2] == ["refused", "passed"]
+
+
+def test_a_variant_without_ranks_leaves_the_order_out() -> None:
+    domain = "columns.job.mechanism=randomized_response"
+    _, drawn, swapped = variants_of(graded(0.1), [domain, "columns.job.mechanism=class_swapping"])
+    assert (
+        drawn.policy is not None and not drawn.policy.changed_columns and drawn.policy.promised_epsilon == 1
+    )
+    assert swapped.policy is not None and swapped.policy.changed_columns == {"job": "class_swapping"}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 from hypothesis import given
@@ -47,6 +49,24 @@ def test_no_rank_moves_by_more_than_the_share_and_the_values_stay(n: int, share:
     assert sorted(found) == sorted(columns.values[:, 0])
     moved = np.abs(np.argsort(np.argsort(found)) - np.argsort(np.argsort(columns.values[:, 0])))
     assert moved.max() <= max(int(share * n), 1)
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=60), st.floats(0.01, 1), st.integers(0, 99))
+def test_categories_move_by_no_more_than_the_share_of_the_ranks(
+    codes: list[int], share: float, key: int
+) -> None:
+    """Equal ones have the ranks that chance gives them, as equal numbers have; a twin follows the book."""
+    n, reach = len(codes), max(math.floor(Fraction(repr(share)) * len(codes)), 1)
+    words = Words(NoiseKey(key.to_bytes(32, "big")), np.arange(n, dtype=np.int64))
+    columns = Columns(np.array(codes)[:, None], np.zeros(n, np.int64), (share,), (words,))
+    found, ranked = rank_swap(columns)[:, 0].tolist(), sorted(codes)
+    assert sorted(found) == ranked
+    for own, released in zip(codes, found, strict=True):
+        first, last = ranked.index(own), n - 1 - ranked[::-1].index(own)
+        assert ranked[max(first - reach, 0)] <= released <= ranked[min(last + reach, n - 1)]
+    order = columns.ranks(0, part=1)[0].tolist()
+    swapped = _slow(columns.uniform(0)[order].tolist(), reach)
+    assert found == [codes[order[swapped[order.index(at)]]] for at in range(n)]
 
 
 def _one_column(n: int, share: float) -> Columns:
