@@ -51,6 +51,7 @@ _RULES: Mapping[str, str] = {
 }
 """What a value must be, by pydantic's type of the error."""
 
+_FROM_DATA = "auto"  # what is written where a value is hoped to be taken from the data
 _LISTED = 10  # of names that are listed all
 
 
@@ -225,7 +226,7 @@ def _advice(item: ErrorDetails, model: type[BaseModel]) -> str:
     if kind == "tuple_type":
         written = f"[{value}]" if plain else "it as [one, other]"
         shown = ". Begin each entry with a dash." if isinstance(value, Mapping) else f". Write {written}."
-        return shown if value != "auto" else ". It is not taken from the data."
+        return shown if value != _FROM_DATA else ". It is not taken from the data."
     if kind == "dict_type" and loc == ("columns",):
         column = "role: generalize" if "anonymize" in model.model_fields else "bounds: [0, 99], otherwise: 0"
         return f". Write each column as a key: {{age: {{{column}}}}}."

@@ -53,7 +53,7 @@ def amount_at(mechanism: str, strength: int, resolution: float) -> float:
     """Return an amount that is tried of a mechanism which takes one, from strength 0 on.
 
     Args:
-        resolution: of the column.
+        resolution: see `resolution_of`.
     """
     kind = amount_kind(mechanism)
     amount = _STRENGTHS[kind][strength]
@@ -61,9 +61,15 @@ def amount_at(mechanism: str, strength: int, resolution: float) -> float:
     return float(Fraction(repr(float(resolution))) * int(amount)) if kind == "step" else amount
 
 
+def resolution_of(policy: Policy, name: str) -> float:
+    """Return the resolution of a perturb column; 1 of categories, whose places are counted."""
+    column = policy.perturbed.get(name)
+    return 1.0 if column is None else float(column.resolution)
+
+
 def amounts_of(policy: Policy) -> dict[str, float]:
     """Return the amounts of the columns that are changed as a whole, by their names."""
-    found = {name: policy.perturbed[name].amount for name in policy.whole_columns}
+    found = {name: policy.noisy[name].amount for name in policy.changed_columns}
     return {name: amount for name, amount in found.items() if amount is not None}
 
 
@@ -132,8 +138,8 @@ def policies_tried(policy: Policy, k: int) -> Iterator[Policy]:
     attributes = changed.model_dump()
     for strength in range(len(_STRENGTHS["share"]) if own else 0):
         for name in own:
-            resolution = float(policy.perturbed[name].resolution)
-            attributes["columns"][name]["amount"] = amount_at(policy.mechanisms[name], strength, resolution)
+            amount = amount_at(policy.changed_columns[name], strength, resolution_of(policy, name))
+            attributes["columns"][name]["amount"] = amount
         try:
             yield policy_from(attributes)
         except PolicyError:

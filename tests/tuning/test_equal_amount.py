@@ -152,3 +152,21 @@ def test_steps_are_multiples_of_any_resolution(resolution: float) -> None:
     own["columns"]["height"] |= {"resolution": resolution, "amount": first}
     tried = [amounts_of(one)["height"] for one in policies_tried(Policy.model_validate(own), 20)]
     assert tried == [first, first, amount_at("rounding", 1, resolution)]
+
+
+def test_amounts_of_categories_are_chosen_too(places: Locations) -> None:
+    grade = {
+        "role": "perturb",
+        "mechanism": "rank_swapping",
+        "values": ["none", "cold", "cough", "flu"],
+        "ordered": True,
+        "amount": 0.1,
+    }
+    own = masked("rounding", 2, illness=grade)
+    assert [amounts_of(one) for one in policies_tried(own, 20)] == [
+        {"height": 2, "illness": 0.1},
+        {"height": 2, "illness": 0.02},
+        {"height": 10, "illness": 0.3},
+    ]
+    found = find_amounts(own, people(), Goal("linking", 1.0), places)
+    assert found is not None and {*amounts_of(found.policy)} == {"height", "illness"}
