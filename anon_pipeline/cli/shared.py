@@ -170,9 +170,9 @@ def shows_values(ctx: click.Context, *, err: bool = False) -> bool:
 
 
 def printable(text: str) -> str:
-    """Write a text without signs that a terminal obeys; names of folders are anybody's.
+    r"""Write a text without signs that a terminal obeys; names of folders are anybody's.
 
-    >>> _printable("a\x1b[31mb\n")
+    >>> printable("a\x1b[31mb\n")
     'a\\x1b[31mb\\n'
     """
     return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)

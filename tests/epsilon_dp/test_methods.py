@@ -104,11 +104,11 @@ def right_guesses(policy: EpsilonDpPolicy, times: int) -> float:
 
 TWO_AGES = {"age": {"bounds": [0, 1], "otherwise": 0}}
 TWO_CITIES = {"city": {"values": ["Cork", "Dublin"], "otherwise": "Cork"}}
-METHODS: list[dict[str, Any]] = [{"histograms": {}}, {"group_means": {"k": 2}}, {"column_means": {"k": 2}}]
+POLICIES: list[dict[str, Any]] = [{"histograms": {}}, {"group_means": {"k": 2}}, {"column_means": {"k": 2}}]
 
 
 @pytest.mark.parametrize("columns", [TWO_AGES, TWO_CITIES])
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", POLICIES)
 def test_an_attacker_who_knows_all_others_does_no_better_than_epsilon(
     method: dict[str, Any], columns: dict[str, Any]
 ) -> None:
