@@ -19,6 +19,7 @@ from anon_pipeline.evidence.expectation import mean_linking_risk
 from anon_pipeline.evidence.known_attack import known_table
 from anon_pipeline.evidence.usefulness import kept_share
 from anon_pipeline.gate import Status
+from anon_pipeline.limits.changes import compare_policies
 from anon_pipeline.limits.verdicts import Verdict
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.keys import NoiseKey
@@ -26,6 +27,7 @@ from anon_pipeline.perturb.whole_column import change, class_swapping
 from anon_pipeline.policy.load import policy_from
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.protection import Effect
 from anon_pipeline.publish.manifest.guarantee import guarantee
 from anon_pipeline.publish.verify.verify import Against, verify_release
 from anon_pipeline.stages.pipeline import run
@@ -288,6 +290,13 @@ def test_values_that_move_together_stay_together_in_a_release_that_is_verified(
     }
     apart = guarantee(joint_policy(together=False))
     assert not any("move together" in line for line in apart)
+
+
+def test_a_policy_that_lets_values_move_together_is_weaker() -> None:
+    apart, joint = joint_policy(together=False), joint_policy()
+    assert compare_policies(apart, joint).effect is Effect.WEAKENS
+    assert compare_policies(joint, apart).effect is Effect.STRENGTHENS
+    assert apart.digest != joint.digest == policy_from(joint.model_dump()).digest
 
 
 def test_correlations_within_classes_stay_of_what_moves_together(small_people: People) -> None:

@@ -38,3 +38,16 @@ def test_columns_that_are_changed_as_a_whole_are_released_with_the_suite_in_agre
         suppress={"confidence": None},
     )
     assert made.run("small_release").success
+
+
+def test_categories_that_are_changed_together_with_a_number_are_released(
+    project: Make, small_people: Make
+) -> None:
+    swapped = {"role": "perturb", "mechanism": "class_swapping", "together": True}
+    made = project(
+        small_people(n=1_000),
+        columns={"height": {**swapped, "resolution": 1}, "note": {**swapped, "values": ["a", "b"]}},
+        perturb={"epsilon": 1, "without_guarantee": True},
+        suppress={"confidence": None},
+    )
+    assert made.run("small_release").success
