@@ -264,7 +264,7 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
                 ),
                 {"type": "null"},
             ],
-            "description": "Only of a folder of releases; null: one of them is refused.",
+            "description": "Only of a folder of releases; null: one is refused, or their names differ.",
         },
     ),
 }

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from anon_pipeline.base.spelling import escape
 from anon_pipeline.cli.options import MISTAKES_TO, SHOW_VALUES
 
 if TYPE_CHECKING:
@@ -175,7 +176,7 @@ def printable(text: str) -> str:
     >>> printable("a\x1b[31mb\n")
     'a\\x1b[31mb\\n'
     """
-    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
+    return "".join(sign if sign.isprintable() else escape(sign) for sign in text)
 
 
 def print_table(

@@ -110,7 +110,7 @@ def _rows(found: Verifications) -> Iterator[tuple[str, str]]:
     for name, one in found.each.items():
         refused = one.report.with_status(Status.REFUSED)
         if refused or len(found.each) <= _LISTED:
-            said = "; ".join(f"{verdict.limit}: {verdict.reason}" for verdict in refused)
+            said = printable("; ".join(f"{verdict.limit}: {verdict.reason}" for verdict in refused))
             yield printable(name), f"refused by {said}" if refused else "nothing contradicts its manifest"
 
 

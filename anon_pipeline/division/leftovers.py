@@ -7,6 +7,7 @@ machine and there is no such policy, nobody will finish these files.
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Iterable
@@ -25,7 +26,7 @@ _IGNORED: Final = ".gitignore"
 
 
 def is_free(folder: Path) -> bool:
-    """Tell whether a folder has nothing in it but what a division leaves that failed or was killed."""
+    """Tell whether a folder is empty, but for what a failed or killed division leaves."""
     kept = {_IGNORED, MARK, LOCK}
     return folder.is_dir() and all(path.name in kept or is_unfinished(path) for path in folder.iterdir())
 
@@ -60,8 +61,8 @@ def _clear(folder: Path) -> bool:
     with suppress(OSError, PublishError), hold_lock(folder, time.monotonic()) as held:
         if not held:
             return False
-        policy = (folder / MARK).read_text(encoding="utf-8")
-        for path in [] if Path(policy).exists() else sorted(folder.iterdir()):
+        policy = Path(os.fsdecode((folder / MARK).read_bytes()))
+        for path in [] if policy.exists() else sorted(folder.iterdir()):
             if _FILE.fullmatch(path.name):
                 path.unlink()
                 found = True

@@ -128,7 +128,7 @@ def hold_part_folder(folder: Path, policy: Path) -> Iterator[None]:
                 raise InputError(
                     f"{folder.name}: must be a folder of its own, another process writes there"
                 ) from None
-            text = str(policy.absolute()).encode()
+            text = os.fsencode(policy.absolute())
             replace_file(folder / MARK, text, mode=0o600, what="mark of a division")
             held.callback((folder / MARK).unlink, missing_ok=True)
             yield

@@ -15,11 +15,10 @@ from pydantic_core import ErrorDetails
 
 from anon_pipeline.base.places import is_url
 from anon_pipeline.catalog.detectors import NAMES
-from anon_pipeline.catalog.entry_code import import_entry
-from anon_pipeline.catalog.release_kinds import RELEASE_KINDS
 from anon_pipeline.policy.columns import COLUMN_TAGS
 from anon_pipeline.policy.fields_at import Place, choices_at, fields_at, is_mapping_of_numbers
 from anon_pipeline.policy.hierarchies import HIERARCHY_TAGS
+from anon_pipeline.policy.other_types import of_other_types
 from anon_pipeline.policy.source import OF_PLUGINS
 
 _TAGS = {*COLUMN_TAGS, *HIERARCHY_TAGS}
@@ -169,7 +168,7 @@ def _unknown(item: ErrorDetails, model: type[BaseModel], meant: Mapping[Place, P
         return "is not known here. Write a space after the colon."
     if places := _places_of(key, item["loc"], model):
         return f"is not known here. It is a key of {places}."
-    if len(item["loc"]) == 1 and (said := _of_other_types(key, known)):
+    if len(item["loc"]) == 1 and (said := of_other_types(key, known)):
         return f"is not known here. {said}"
     if close := get_close_matches(key, known, n=1):
         return f"is not known here. Is it {close[0]}?"
@@ -186,27 +185,6 @@ def _places_of(key: str, loc: Place, model: type[BaseModel]) -> str:
         return f"columns with role {', '.join(roles)}" if roles else ""
     return ", ".join(name for name in model.model_fields if key in fields_at(model, (name,)))
 
-
-def _of_other_types(key: str, known: Iterable[str]) -> str:
-    """Say of a key what it is in policies of other types: the same, nearly the same, or what they promise.
-
-    Args:
-        known: keys of this type.
-    """
-    kinds = RELEASE_KINDS.values()
-    if key in _PROMISES:
-        types = ", ".join(one.type for one in kinds)
-        return f"What a release promises follows from its type, such as {types}."
-    keys = {one.type: {one.name, *import_entry(one.policy).model_fields} for one in kinds}
-    near = get_close_matches(key, {*known}.union(*keys.values()), n=1)
-    having = [name for name, theirs in keys.items() if {*near} & theirs]
-    if not having or near[0] in known:
-        return ""
-    return f"{'It' if near[0] == key else near[0]} is for policies with type: {' or '.join(having)}."
-
-
-_PROMISES = {"release", "guarantee"}
-"""Keys by which one may ask for another kind of release."""
 
 _WORDS: Mapping[str, Callable[[ErrorDetails, type[BaseModel]], str]] = {
     "missing": _missing_sentence,

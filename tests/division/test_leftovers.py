@@ -188,3 +188,11 @@ def test_what_a_killed_lock_leaves_does_not_close_a_folder(policy: Path, tmp_pat
     for name in (LOCK, ".anon-pipeline-abcdefgh.part"):
         (to / name).write_text(dead)
     assert len(divided(policy, to=to).keys) == 3
+
+
+def test_a_policy_in_a_folder_whose_name_is_no_text_is_marked(tmp_path: Path) -> None:
+    odd = tmp_path / os.fsdecode(b"odd \xff")
+    odd.mkdir()
+    with hold_part_folder(tmp_path / "parts", odd / "policy.yaml"):
+        assert (tmp_path / "parts" / MARK).read_bytes() == os.fsencode(odd / "policy.yaml")
+    assert not (tmp_path / "parts" / MARK).exists()

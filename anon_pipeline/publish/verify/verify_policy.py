@@ -25,7 +25,7 @@ _LEAVE_OUT = "leave --policy out, or give the --public-key of a signed release"
 
 
 POLICY_DIGEST = "policy_digest"
-"""Name of the check by which policy a release was made."""
+"""Name of the check whether a release was made by the policy that is given."""
 
 
 @dataclass(frozen=True, slots=True)
