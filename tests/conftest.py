@@ -31,14 +31,15 @@ from tests.dagster_memory import keep_dagster_in_memory
 from tests.object_stores import azure_server, google_server, s3_server_apart
 from tests.postgres import postgres_server
 from tests.quick_disk import read_scripts_once, spare_syncs
+from tests.repeatable_noise import SEED, RepeatableKeys, repeat_noise
 from tests.reviewed_policies import treat_policies_as_reviewed
 from tests.spark_cluster import Cluster, spark_cluster, spark_package
 from tests.warm_process import WarmProcess, warm_process
 
-settings.register_profile(
-    "house", deadline=None
-)  # a first example may compile a kernel; no test reads a clock
+# A first example may compile a kernel; no test reads a clock. Examples repeat as noise does.
+settings.register_profile("house", deadline=None, derandomize=os.environ.get(SEED) is None)
 settings.load_profile("house")
+KEYS = RepeatableKeys(os.environ.get(SEED, ""))
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -80,6 +81,32 @@ def _proven_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         prove_contracts_once(patch)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _repeatable() -> Iterator[None]:
+    """Draw the noise of a test with keys that repeat, unless the environment wants the system's."""
+    with pytest.MonkeyPatch.context() as patch:
+        repeat_noise(patch, KEYS)
+        yield
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Give keys of noise by the test that runs."""
+    with KEYS.of(item.nodeid):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(
+    fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
+) -> Generator[None, object, object]:
+    """Give keys of noise by a fixture of several tests: which of them needs it first is not known."""
+    if fixturedef.scope == "function":
+        return (yield)
+    with KEYS.of(f"{fixturedef.baseid}::{fixturedef.argname}[{getattr(request, 'param', '')}]"):
+        return (yield)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -15,7 +15,17 @@ ROOT = TESTS.parent
 PACKAGE = ROOT / "anon_pipeline"
 OF_ITSELF = {"adversarial", "docs", "plugin", "whole"}
 """Folders that mirror no room: the harness, the documents, an example plugin, whole chains."""
-OF_THE_HOUSE = {"deployment", "floors", "kinds", "mirror", "names", "postgres", "public", "watched"}
+OF_THE_HOUSE = {
+    "deployment",
+    "floors",
+    "kinds",
+    "mirror",
+    "names",
+    "postgres",
+    "public",
+    "repeatable_noise",
+    "watched",
+}
 """Tests of the repository as a whole, at the top level."""
 KERNELS = ("_kernel", "_kernels")
 EXCEPTIONS = TESTS / "mirror_exceptions.txt"

@@ -21,6 +21,12 @@ from anon_pipeline.perturb.entropy import (
 from tests.forked import run_forked
 
 
+@pytest.fixture(autouse=True)
+def _keys_of_the_system(monkeypatch):
+    """Draw as releases do: noise of other tests repeats."""
+    monkeypatch.setattr(module, "os", os)
+
+
 def words_in_child(entropy: Entropy, count: int) -> list[int]:
     """Words that a forked child draws from the object it inherits."""
     reader, writer = os.pipe()

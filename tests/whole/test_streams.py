@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -50,7 +50,7 @@ def folder(
         arrived = small_people(many, seed=number)
         arrived["person"] = [f"Tracer-{number}-{one}" for one in range(many)]
         arrived.to_csv(tmp_path / "arrivals" / f"{week}.csv", index=False)
-    monkeypatch.setenv("ANON_PIPELINE_VAULT_KEY", secrets.token_hex(32))
+    monkeypatch.setenv("ANON_PIPELINE_VAULT_KEY", hashlib.sha256(b"streams").hexdigest())
     yield Folder(tmp_path, capsys, monkeypatch)
 
 
@@ -104,16 +104,19 @@ def test_a_week_is_not_made_before_the_one_before_it(folder: Folder) -> None:
 
 
 def test_a_refused_week_keeps_its_records(folder: Folder, small_policy: Callable[..., Policy]) -> None:
-    strict = small_policy(**{**STREAM, "gate": {**STREAM["gate"], "suppression": 0.0}})
-    write_policy(folder.path / "policy.yaml", strict)
-    refused = [folder.call("run", "policy.yaml", "--partition", week).code for week in WEEKS]
-    assert 1 in refused
-    before = counted(folder)
+    assert folder.call("run", "policy.yaml", "--partition", WEEKS[0]).code == 0
+    waits = int(counted(folder)["wait"].iloc[-1])
+    attacks = {"known_columns": [{"columns": ["note"], "risk": 0.001}]}  # of a week of a hundred records
+    write_policy(folder.path / "policy.yaml", small_policy(**{**STREAM, "gate": {"attacks": attacks}}))
+    for _ in range(2):
+        refused = folder.call("run", "policy.yaml", "--partition", WEEKS[1])
+        assert refused.code == 1 and "refused by known_columns.note" in refused.err, refused.err
     write_policy(folder.path / "policy.yaml", small_policy(**STREAM))
-    for week in WEEKS:
+    for week in WEEKS[1:]:
         assert folder.call("run", "policy.yaml", "--partition", week).code == 0
     after = counted(folder)
-    pd.testing.assert_frame_equal(before.iloc[:-1], after.iloc[:-1])  # they had been taken up
+    assert after["came"].tolist() == list(SIZES)
+    assert after["had waited"].tolist() == [0, waits, int(after["wait"].iloc[1])]
 
 
 def test_all_of_a_small_week_wait(folder: Folder) -> None:
