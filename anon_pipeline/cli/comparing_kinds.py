@@ -38,6 +38,13 @@ _TEXTS = {"policy", "kind", "gate"}
     help="Column that an attacker who knows all others wants to learn. Default: those that the policies call "
     "sensitive. Repeatable.",
 )
+@click.option(
+    "--sql",
+    "sql_file",
+    type=PATH,
+    help="File of your own SQL queries on the table records, ended by semicolons: how far their results on "
+    "each release are from those on the input. Needs the extra duckdb.",
+)
 @click.option("--csv", "csv_file", type=NEW_FILE, help="Write the table as CSV.")
 @click.option("--map", "map_file", type=NEW_FILE, help="Write the map of risk and loss as SVG.")
 @click.option("--html", "html_file", type=NEW_FILE, help="Write map and table as one page.")
@@ -51,6 +58,7 @@ def compare_kinds(  # noqa: PLR0913 - the options of a command
     *,
     policy_files: Sequence[Path],
     secrets: Sequence[str],
+    sql_file: Path | None,
     csv_file: Path | None,
     map_file: Path | None,
     html_file: Path | None,
@@ -67,6 +75,7 @@ def compare_kinds(  # noqa: PLR0913 - the options of a command
     """
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.kinds.compare_kinds import compare_kinds as compare  # noqa: PLC0415
+    from anon_pipeline.utility.sql_workload import read_workload  # noqa: PLC0415
 
     if len(policy_files) < 2:
         raise InputError("two policies or more must be given, to be compared with each other")
@@ -76,11 +85,21 @@ def compare_kinds(  # noqa: PLR0913 - the options of a command
         name: locations_of(file, project, outside=allow_outside)
         for name, file in zip(names, policy_files, strict=True)
     }
+    workload = None if sql_file is None else read_workload(sql_file)
     targets = (csv_file, map_file, html_file)
     for name, file in zip(names, policy_files, strict=True):
         refuse_targets(policies[name], file, locations[name], *targets, partition=partition)
     with Progress() as progress:
-        found = list(compare(policies, locations, secrets=secrets, partition=partition, observe=progress))
+        found = list(
+            compare(
+                policies,
+                locations,
+                secrets=secrets,
+                workload=workload,
+                partition=partition,
+                observe=progress,
+            )
+        )
     if not as_json:
         _print(found)
     written = _write(found, targets)
@@ -110,12 +129,16 @@ def _load(file: Path) -> AnyPolicy:
 
 def _print(found: Sequence[Compared]) -> None:
     """Print the policies with a release as a table, and why the others have none."""
-    from anon_pipeline.kinds.kind_rows import SHOWN, kind_rows  # noqa: PLC0415
+    from anon_pipeline.kinds.kind_rows import kind_rows, query_rows, shown_columns  # noqa: PLC0415
 
-    made = kind_rows([one for one in found if one.found is not None])
+    made = [one for one in found if one.found is not None]
     if made:
-        lines = [tuple(row[name] for name in SHOWN) for row in made]
-        print_table(SHOWN, lines, title="Kinds of releases", numbers={*SHOWN} - _TEXTS, width=150)
+        names = shown_columns(made)
+        lines = [tuple(row[name] for name in names) for row in kind_rows(made)]
+        print_table(names, lines, title="Kinds of releases", numbers={*names} - _TEXTS, width=150)
+    if queries := query_rows(made):
+        headings = ("query, by its place in the file", *(one.name for one in made))
+        print_table(headings, queries, title="Mean error of each query", numbers=headings, width=150)
     for one in found:
         if one.found is None:
             click.echo(f"{one.name}: no release. {one.problem}")

@@ -44,6 +44,7 @@ OF_KINDS: Final[Mapping[str, str]] = {
     "propensity": "How well a regression tells release and data apart: 0 not at all, 1 each record.",
     "components": "Change of what principal components explain.",
     "regressions": "Change of regression coefficients, in standard deviations.",
+    "queries": "Mean error of your own queries: 0 none, 1 everything; – without queries.",
     "surprising": "How surprising the statistics are for a sample of the data, a probability.",
     **_SHARED,
 }

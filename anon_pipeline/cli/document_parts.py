@@ -111,6 +111,19 @@ ALIKE = object_of(
         "seconds": NUMBER,
         "risk": {**NUMBER, "description": "The most that an attacker learns beyond others' records: 0 to 1."},
         "loss": {**NUMBER, "description": "Of pairs of columns: 0 to 1."},
+        "queries": {
+            "anyOf": [
+                rows_of(
+                    {
+                        "name": {**TEXT, "description": "Its place in the file of --sql, from 1."},
+                        "rows": COUNT,
+                        **dict.fromkeys(("missing", "invented", "mean", "median", "worst"), NUMBER),
+                    }
+                ),
+                {"type": "null"},
+            ],
+            "description": "What each query of --sql loses; null without queries.",
+        },
     }
 )
 PROFILED = object_of(

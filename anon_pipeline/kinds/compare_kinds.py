@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import GateRefused, InfeasibleError, InputError, PolicyError, private_stage
 from anon_pipeline.base.observer import Observer, Step, ignore
-from anon_pipeline.base.packed_tables import Table
+from anon_pipeline.base.packed_tables import Table, unpack_table
 from anon_pipeline.base.rows import take_rows
 from anon_pipeline.kinds.alike_measures import Lost, measure_learned, measure_lost, plain_columns
+from anon_pipeline.kinds.kind_queries import measure_queries, refuse_queries
 from anon_pipeline.kinds.plain_releases import (
     AnyPolicy,
     plain_release,
@@ -27,6 +28,7 @@ from anon_pipeline.kinds.plain_releases import (
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.sources import read_source
 from anon_pipeline.synthetic.attackers import Learned, halves_of
+from anon_pipeline.utility.sql_workload import QueryLoss, Workload
 
 _LEAST = 20  # records: of fewer, nothing can be said of halves
 
@@ -38,6 +40,7 @@ class Alike:
     refused: limits of its own gate that it does not keep.
     records: that it has.
     seconds: that it took to make, without the gate and measuring.
+    queries: what each query of the user loses; None without queries.
     """
 
     lost: Lost
@@ -45,6 +48,7 @@ class Alike:
     refused: tuple[str, ...]
     records: int
     seconds: float
+    queries: tuple[QueryLoss, ...] | None = None
 
     @property
     def risk(self) -> float:
@@ -74,11 +78,21 @@ class Compared:
         return {"policy": self.name, "kind": self.kind, "problem": self.problem or None, "found": measured}
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is measured: columns, secrets among them, and queries."""
+
+    names: Sequence[str]
+    secrets: Sequence[str]
+    workload: Workload | None
+
+
 def compare_kinds(
     policies: Mapping[str, AnyPolicy],
     locations: Mapping[str, Locations],
     *,
     secrets: Sequence[str] = (),
+    workload: Workload | None = None,
     partition: str | None = None,
     observe: Observer = ignore,
 ) -> Iterator[Compared]:
@@ -91,12 +105,14 @@ def compare_kinds(
         policies: by the names that they are shown with.
         locations: of each of them.
         secrets: columns that an attacker wants to learn; default: those that the policies call sensitive.
+        workload: queries of the user, on the columns that all policies release.
         observe: called when a policy begins.
     Raises:
-        InputError: the source cannot be read, is too small, or the policies have no column in common.
+        InputError: the source cannot be read, is too small, or the policies have no column in common; a
+            query fails.
     """
     names = _common_columns(policies)
-    wanted = _secrets(policies, names, secrets)
+    asked = _Asked(names, _secrets(policies, names, secrets), workload)
     first = next(iter(policies))
     locations[first].confine(policies[first], partition)
     with private_stage("source"):
@@ -106,13 +122,16 @@ def compare_kinds(
         raise InputError(f"the source must have the columns of the policies, not there: {', '.join(lacking)}")
     if len(frame) < _LEAST:
         raise InputError(f"the source must have at least {_LEAST} records to be compared, got {len(frame)}")
+    if workload is not None:
+        with private_stage("utility"):
+            refuse_queries(workload, unpack_table(frame), names)
     seen = _half_of(policies, frame)
     for name, policy in policies.items():
         observe(Step(name))
         kind = getattr(getattr(policy, "kind", None), "name", "classes")
         try:
             locations[name].confine(policy, partition)
-            found = _measure(policy, frame, seen, locations[name], (names, wanted))
+            found = _measure(policy, frame, seen, locations[name], asked)
         except (InputError, PolicyError, InfeasibleError, GateRefused) as error:
             yield Compared(name, kind, None, str(error))
         else:
@@ -164,19 +183,20 @@ def _measure(
     frame: Table,
     seen: NDArray[np.bool_],
     locations: Locations,
-    columns: tuple[Sequence[str], Sequence[str]],
+    asked: _Asked,
 ) -> Alike:
     """Make both releases of a policy, and measure them.
 
     Args:
         seen: (n,) the half that is released to attackers.
-        columns: that are measured, and secrets among them.
+        asked: what is measured.
     """
-    names, secrets = columns
+    names, workload = asked.names, asked.workload
     whole = plain_release(policy, frame, locations, judged=True)
     half = plain_release(policy, take_rows(frame, np.flatnonzero(seen)), locations, judged=False)
     with private_stage("utility"):
         lost = measure_lost(*plain_columns(whole.data, whole.table, names))
         records, released = plain_columns(whole.data, half.centers, names)
-        learned = measure_learned(records, seen, released, secrets)
-    return Alike(lost, learned, whole.refused or (), len(whole.table), whole.seconds)
+        learned = measure_learned(records, seen, released, asked.secrets)
+        queries = None if workload is None else measure_queries(workload, whole.data, whole.answering, names)
+    return Alike(lost, learned, whole.refused or (), len(whole.table), whole.seconds, queries)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import fmean
 from typing import Final
 
 from anon_pipeline.kinds.compare_kinds import Alike, Compared
@@ -12,10 +13,9 @@ from anon_pipeline.tuning.risk_map import MapPoint, risk_map
 
 COLUMNS: Final = (
     *("policy", "kind", "gate", "records", "risk", "copied", "membership", "gain", "loss", "columns"),
-    *("correlations", "propensity", "components", "regressions", "surprising", "seconds"),
+    *("correlations", "propensity", "components", "regressions", "surprising", "queries", "seconds"),
 )
-SHOWN: Final = tuple(name for name in COLUMNS if name not in {"components", "regressions", "surprising"})
-"""On a terminal; CSV and JSON have all of them."""
+_LONG: Final = {"components", "regressions", "surprising"}
 _OF_LOST: Final = ("correlations", "propensity", "components", "regressions", "surprising")
 _WORDS: Final = MapWords(
     document="Releases of several kinds: what attackers learn against loss",
@@ -28,6 +28,21 @@ _WORDS: Final = MapWords(
 def kind_rows(found: Sequence[Compared]) -> list[dict[str, str]]:
     """Return policies as texts, by `COLUMNS`; one without a release has its name, and why."""
     return [_row(one) for one in found]
+
+
+def shown_columns(found: Sequence[Compared]) -> tuple[str, ...]:
+    """Return the columns that a terminal shows; CSV and JSON have all of them."""
+    asked = any(one.found is not None and one.found.queries is not None for one in found)
+    return tuple(name for name in COLUMNS if name not in _LONG and (asked or name != "queries"))
+
+
+def query_rows(found: Sequence[Compared]) -> list[tuple[str, ...]]:
+    """Return the queries, each with its number and its mean error by each policy that has answered."""
+    made = [one.found for one in found if one.found is not None]
+    answers = [one.queries for one in made if one.queries is not None]
+    return [
+        (of_one[0].name, *(number(loss.mean) for loss in of_one)) for of_one in zip(*answers, strict=True)
+    ]
 
 
 def gate_words(one: Compared) -> str:
@@ -53,6 +68,7 @@ def _numbers(found: Alike) -> dict[str, str]:
         "loss": number(found.loss),
         "columns": number(lost.columns),
         **{name: _say_lost(getattr(lost, name)) for name in _OF_LOST},
+        "queries": "–" if found.queries is None else number(fmean(loss.mean for loss in found.queries)),
         "seconds": number(found.seconds),
     }
 

@@ -6,6 +6,7 @@ are joined at random within each bucket. The copies of a synthetic release are o
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from time import monotonic
 
@@ -44,6 +45,8 @@ class PlainRelease:
     data: (n, columns) what it was made of, cleaned as the policy says.
     refused: limits that it does not keep; None: the gate was not asked.
     seconds: that it took to make, without the gate.
+    answering: tables of (r, columns) that queries are asked of, at least one; to be read once. Several draws
+        of generalized cells, each copy of a synthetic release by itself.
     """
 
     table: pd.DataFrame = field(repr=False)
@@ -51,6 +54,7 @@ class PlainRelease:
     data: pd.DataFrame = field(repr=False)
     refused: tuple[str, ...] | None
     seconds: float
+    answering: Iterable[pd.DataFrame] = field(repr=False)
 
 
 def released_columns(policy: AnyPolicy) -> list[str]:
@@ -91,7 +95,8 @@ def _release_classes(policy: Policy, frame: Table, locations: Locations, *, judg
         tables = fillable_tables(made.evidence(), policy, unpack_table(made.before))
         accepted = unpack_table(accepted_input(policy, frame, hierarchies=locations.hierarchies))
         filled = tables.fill(np.random.default_rng(_SEED))
-        return PlainRelease(filled, _centers(tables, filled), accepted, refused, seconds)
+        centers = _centers(tables, filled)
+        return PlainRelease(filled, centers, accepted, refused, seconds, tables.fill_often())
 
 
 def _centers(tables: Tables, filled: pd.DataFrame) -> pd.DataFrame:
@@ -127,13 +132,14 @@ def _release_declared(policy: DeclaredRelease, frame: Table, *, judged: bool) ->
         with private_stage("gate"):
             verdicts = parts.judges(policy, Release(tables, len(codes), codes))
             refused = tuple(one.limit for one in verdicts if one.status is Status.REFUSED)
-    table = _one_table(policy, tables)
-    return PlainRelease(table, table, unpack_table(frame), refused, seconds)
+    answering = _whole_tables(policy, tables)
+    table = pd.concat(answering, ignore_index=True)
+    return PlainRelease(table, table, unpack_table(frame), refused, seconds, answering)
 
 
-def _one_table(policy: DeclaredRelease, tables: list[pd.DataFrame]) -> pd.DataFrame:
-    """Return the tables of a release as one: below each other, or, if they have other columns, beside."""
+def _whole_tables(policy: DeclaredRelease, tables: list[pd.DataFrame]) -> list[pd.DataFrame]:
+    """Return the tables of a release, each with all columns: those with some are put side by side."""
     names = list(policy.columns)
     if all({*names} <= {*table.columns} for table in tables):
-        return pd.concat([table[names] for table in tables], ignore_index=True)
-    return pd.concat([table.reset_index(drop=True) for table in tables], axis=1)[names]
+        return [table[names].reset_index(drop=True) for table in tables]
+    return [pd.concat([table.reset_index(drop=True) for table in tables], axis=1)[names]]

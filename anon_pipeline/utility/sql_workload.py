@@ -1,13 +1,13 @@
 """The user's own SQL queries, asked of the input and of the release.
 
-Each query is asked of the input, and of some tables that the release may stand for (`filled_table`). Its rows
-are matched by the columns that are no numbers, and their numbers are compared. What comes out is computed
-from the originals, and for the curator alone.
+Each query is asked of the input, and of some tables that the release may stand for. Its rows are matched by
+the columns that are no numbers, and their numbers are compared. What comes out is computed from the
+originals, and for the curator alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,13 +19,10 @@ from anon_pipeline.base.errors import InputError, error_words, raise_alone, with
 from anon_pipeline.base.size_bounds import read_small
 from anon_pipeline.catalog.extras import import_extra
 from anon_pipeline.sources.duckdb_files import CLOSED
-from anon_pipeline.utility.filled_table import Tables
 
 TABLE = "records"
 """Name of the table that queries are asked of."""
 
-_FILLS = 5  # tables that the release is filled to
-_SEED = 0  # of these; the same gives the same result
 _BYTES, _QUERIES, _ROWS = 2**20, 1_000, 100_000
 
 
@@ -35,10 +32,12 @@ class QueryLoss:
 
     name: its number in the file, from 1.
     rows: of the result on the input.
-    missing: share of these that the release does not give, mean over the fills.
-    invented: rows that only the release gives, mean over the fills.
-    mean, median, worst: of the errors of all numbers of the rows of either, mean over the fills; an error is
-        |f − t| over the larger of |f| and |t|, at most 1, and 1 for a number that is missing on one side.
+    missing: share of these that the release does not give.
+    invented: rows that only the release gives.
+    mean, median, worst: of the errors of all numbers of the rows of either; an error is |f − t| over
+        the larger of |f| and |t|, at most 1, and 1 for a number that is missing on one side.
+
+    All but ``rows`` are means over the tables that the release may stand for.
     """
 
     name: str
@@ -88,19 +87,21 @@ def _without_end(library: Any, query: str) -> str:
     return query[: ends[-1]] if ends else query
 
 
-def measure_workload(workload: Workload, tables: Tables) -> list[QueryLoss]:
-    """Ask all queries of input and release.
+def measure_workload(
+    workload: Workload, before: pd.DataFrame, answering: Iterable[pd.DataFrame]
+) -> list[QueryLoss]:
+    """Ask all queries of the input, and of tables that the release may stand for.
 
     Args:
-        tables: the input and the release.
+        before: (n, columns) the input.
+        answering: tables of (r, columns), at least one.
     Raises:
         InputError: a query fails, gives too many rows, or rows that cannot be matched; by its number.
     """
-    true = _ask_all(workload, tables.before)
-    random = np.random.default_rng(_SEED)
+    true = ask_all(workload, before)
     losses: list[list[tuple[float, ...]]] = [[] for _ in workload.queries]
-    for _ in range(_FILLS):
-        found = _ask_all(workload, tables.fill(random))
+    for table in answering:
+        found = ask_all(workload, table)
         for at, (own, other) in enumerate(zip(true, found, strict=True)):
             losses[at].append(_compare(own, other))
     return [
@@ -109,8 +110,12 @@ def measure_workload(workload: Workload, tables: Tables) -> list[QueryLoss]:
     ]
 
 
-def _ask_all(workload: Workload, frame: pd.DataFrame) -> list[pd.DataFrame]:
-    """Return the rows of each query, by the columns that are no numbers."""
+def ask_all(workload: Workload, frame: pd.DataFrame) -> list[pd.DataFrame]:
+    """Return the rows of each query, by the columns that are no numbers.
+
+    Raises:
+        InputError: see `measure_workload`.
+    """
     library = import_extra("duckdb")
     with library.connect(config=CLOSED) as connection:
         connection.register(TABLE, frame)

@@ -85,7 +85,8 @@ def measure_trial_of(
         found = utility(evidence, policy, before, target=target)
         if workload is None:
             return found
-        asked = measure_workload(workload, fillable_tables(evidence, policy, before))
+        tables = fillable_tables(evidence, policy, before)
+        asked = measure_workload(workload, tables.before, tables.fill_often())
         return Utility({**found.measured, "workload": {loss.name: loss for loss in asked}})
 
 

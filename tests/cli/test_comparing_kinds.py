@@ -50,6 +50,25 @@ def test_json_has_its_schema(folder: Folder) -> None:
     assert document["policies"][0]["found"]["risk"] >= 0
 
 
+def test_queries_of_the_user_are_asked(folder: Folder) -> None:
+    (folder.path / "q.sql").write_text(
+        "select ward, count(*) n from records group by ward; select avg(age) from records"
+    )
+    named = ("compare-kinds", "classes.yaml", "buckets.yaml", "--sql", "q.sql")
+    done = folder.call(*named, "--html", "page.html", "--csv", "kinds.csv")
+    assert done.code == 0 and "Mean error of each query" in done.out and "queries" in done.out, done.err
+    assert "Mean error of your own queries" in (folder.path / "page.html").read_text()
+    document = json.loads(folder.call(*named, "--json").out)
+    jsonschema.validate(document, schema_of("compare-kinds"))
+    for one in document["policies"]:
+        assert [loss["rows"] for loss in one["found"]["queries"]] == [4, 1]
+    (folder.path / "q.sql").write_text("select avg(id) from records")
+    done = folder.call(*named)
+    assert done.code == 2 and "query 1: " in done.err and "those of all releases: age, sex, ward" in done.err
+    done = folder.call(*named[:4], "none.sql")
+    assert done.code == 2 and "none.sql" in done.err
+
+
 def test_what_cannot_be_compared_is_said(folder: Folder) -> None:
     assert folder.call("compare-kinds", "classes.yaml").code == 2
     done = folder.call("compare-kinds", "classes.yaml", "dp.yaml", "--secret", "id")

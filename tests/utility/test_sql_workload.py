@@ -16,12 +16,8 @@ CANARY = "CANARY-7f3a"
 BEFORE = pd.DataFrame({"town": ["a", "a", "b", "c"], "income": [10.0, 30.0, 40.0, 7.0]})
 
 
-def tables(after: pd.DataFrame, before: pd.DataFrame = BEFORE) -> Tables:
-    return Tables(before, after, {}, list(before.columns))
-
-
 def asked(query: str, after: pd.DataFrame, before: pd.DataFrame = BEFORE) -> tuple[float, ...]:
-    (found,) = measure_workload(Workload([query]), tables(after, before))
+    (found,) = measure_workload(Workload([query]), before, [after])
     return (found.rows, found.missing, found.invented, found.mean, found.median, found.worst)
 
 
@@ -64,7 +60,8 @@ def test_generalized_cells_stand_for_what_they_cover() -> None:
     cells = Cells(leaves, values, np.full(10_000, np.nan))
     before = pd.DataFrame({"town": ["a"] * 10_000})
     whole = Tables(before, pd.DataFrame(index=range(10_000)), {"town": cells}, ["town"])
-    (found,) = measure_workload(Workload(["select count(*) from records where town = 'a'"]), whole)
+    query = Workload(["select count(*) from records where town = 'a'"])
+    (found,) = measure_workload(query, before, whole.fill_often())
     assert found.mean == pytest.approx(0.25, abs=0.01)
     means = Cells(np.array([[0, 1]]), pd.Series([1, 9]), np.array([4.5])).fill(np.random.default_rng(0))
     assert means.tolist() == [4.5]
@@ -106,7 +103,7 @@ def test_other_files_are_refused_before_anything_is_read(tmp_path: Path, text: s
 def test_queries_that_fail_are_named_by_number_without_values(query: str, said: str) -> None:
     frame = BEFORE.assign(town=[CANARY, "b", CANARY, "c"])
     with pytest.raises(InputError, match="query 2") as caught:
-        measure_workload(Workload(["select count(*) from records", query]), tables(frame, frame))
+        measure_workload(Workload(["select count(*) from records", query]), frame, [frame])
     assert said in str(caught.value) and CANARY not in str(caught.value)
 
 
@@ -127,5 +124,5 @@ def test_infinite_numbers_are_equal_or_not() -> None:
 def test_comments_may_stand_anywhere(tmp_path: Path) -> None:
     text = "-- one; first\nselect 1 n; -- next\nselect ';' t, 2 n /* ; */; /* end; */ select 3 n -- last; one"
     (tmp_path / "q.sql").write_text(text)
-    found = measure_workload(read_workload(tmp_path / "q.sql"), tables(BEFORE))
+    found = measure_workload(read_workload(tmp_path / "q.sql"), BEFORE, [BEFORE])
     assert [(one.rows, one.worst) for one in found] == [(1, 0.0)] * 3
