@@ -75,6 +75,7 @@ MODULES = {
     "Commands of one topic": {
         *(
             "cli/bundling",
+            "cli/collecting",
             "cli/comparing",
             "cli/delivering",
             "cli/dividing",

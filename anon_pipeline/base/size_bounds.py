@@ -21,6 +21,7 @@ HIERARCHY_LINE = 2**20  # characters of one of its records
 HIERARCHY_ROWS = 2_000_000
 HIERARCHY_LEVELS = 50
 MANIFEST_BYTES = 2**24
+COLLECTION_BYTES = 2**26  # some 100,000 releases
 REPORT_BYTES = 2**27
 KEY_BYTES = 2**16
 FOOTER_BYTES = 2**26  # of a Parquet file's metadata

@@ -14,6 +14,7 @@ import click
 
 from anon_pipeline.cli.bundling import bundle
 from anon_pipeline.cli.checking_policies import check_policy
+from anon_pipeline.cli.collecting import collect
 from anon_pipeline.cli.comparing import diff
 from anon_pipeline.cli.comparing_kinds import compare_kinds
 from anon_pipeline.cli.comparing_variants import compare
@@ -107,6 +108,7 @@ for command in (
     compare_kinds,
     utility,
     verify,
+    collect,
     report,
     bundle,
     deliver,

@@ -37,6 +37,14 @@ _VERIFIED: Mapping[str, Any] = {
     "unverified": rows_of({"path": TEXT, "why": TEXT}),
     "warnings": rows_of({"text": TEXT, "section": TEXT}),
 }
+_TOGETHER: Mapping[str, Any] = object_of(
+    {
+        "policies": {**COUNT, "description": "Different ones that made them."},
+        "records": {**COUNT, "description": "Of their inputs."},
+        "released": COUNT,
+        **dict.fromkeys(("classes", "smallest", "shared"), NUMBER),
+    }
+)
 DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
     **OF_GROUPS,
     "profile": object_of(
@@ -201,6 +209,18 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
         }
     ),
     "warmup": object_of({"compiled": {**COUNT, "description": "Kernels; 0: all were on disk."}}),
+    "collect": object_of(
+        {
+            "collected": {**BIT, "description": "Whether both files were written."},
+            "collection": {**WORDS, "description": "Path of the document."},
+            "report": {**WORDS, "description": "Path of the page."},
+            "releases": COUNT,
+            "refused": rows_of({"release": TEXT, "why": TEXT}),
+            "verdicts": list_of(VERDICT),
+            "signed": BIT,
+            "together": {"anyOf": [_TOGETHER, {"type": "null"}], "description": "As of verify."},
+        }
+    ),
     "report": object_of({"report": {**TEXT, "description": "Path of the page."}, "internal": BIT}),
     "bundle": object_of({"bundle": {**TEXT, "description": "Path of the ZIP file."}}),
     "deliver": object_of(
@@ -253,17 +273,7 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
             "description": "Only of a folder of releases: each, by the name of its folder.",
         },
         together={
-            "anyOf": [
-                object_of(
-                    {
-                        "policies": {**COUNT, "description": "Different ones that made them."},
-                        "records": {**COUNT, "description": "Of their inputs."},
-                        "released": COUNT,
-                        **dict.fromkeys(("classes", "smallest", "shared"), NUMBER),
-                    }
-                ),
-                {"type": "null"},
-            ],
+            "anyOf": [_TOGETHER, {"type": "null"}],
             "description": "Only of a folder of releases; null: one is refused, or their names differ.",
         },
     ),

@@ -18,6 +18,7 @@ EXAMPLES: Mapping[str, str] = {
     "compare": "anon-pipeline compare policy.yaml --with recoder=mondrian --with k=20,epsilon=2",
     "utility": "anon-pipeline utility policy.yaml",
     "verify": "anon-pipeline verify out --policy policy.yaml",
+    "collect": "anon-pipeline collect out --policy policy.yaml",
     "report": "anon-pipeline report out --policy policy.yaml --out report.html",
     "bundle": "anon-pipeline bundle out --policy policy.yaml --to bundle.zip",
     "deliver": "anon-pipeline deliver policy.yaml",

@@ -23,12 +23,12 @@ _LISTED = 20  # releases with a row of their own, although nothing was refused
 
 
 def verify_several(folder: Path, against: Against, *, as_json: bool) -> None:
-    """Check each release in a folder and all of them together, and print what was found."""
+    """Check each release in a folder, all of them together and their collection; print what was found."""
     from anon_pipeline.base.errors import private_stage  # noqa: PLC0415
-    from anon_pipeline.publish.verify.together import verify_together  # noqa: PLC0415
+    from anon_pipeline.publish.collection.collection_check import verify_collection  # noqa: PLC0415
 
     with Progress() as progress, private_stage("verify"):
-        found = verify_together(folder, against, verify=_verify_one, observe=_of_steps(progress))
+        found = verify_collection(folder, against, verify=verify_one, observe=steps_of(progress))
     if as_json:
         echo_json(_several_document(found))
     else:
@@ -38,12 +38,12 @@ def verify_several(folder: Path, against: Against, *, as_json: bool) -> None:
         sys.exit(1)
 
 
-def _of_steps(progress: Progress) -> Observer:
+def steps_of(progress: Progress) -> Observer:
     """Return an observer that shows names of folders as a terminal can have them."""
     return lambda event: progress(Step(printable(event.name)) if isinstance(event, Step) else event)
 
 
-def _verify_one(manifest: Path, against: Against) -> Verification:
+def verify_one(manifest: Path, against: Against) -> Verification:
     """Verify a release of any kind; one with declared columns by its public policy."""
     from anon_pipeline.declared.declared_verify import verify_declared  # noqa: PLC0415
     from anon_pipeline.publish.verify.verify import Verification, verify_in_detail  # noqa: PLC0415
@@ -70,7 +70,7 @@ def _several_document(found: Verifications) -> dict[str, Any]:
     """Return what was found of several releases: the keys of a single one, and what each and all have."""
     from anon_pipeline.gate import GateReport  # noqa: PLC0415
 
-    own = GateReport((found.partitions,), "", "").to_json()["verdicts"]
+    own = GateReport(found.own, "", "").to_json()["verdicts"]
     return {
         "verified": not found.refused,
         "in_part": any(one.in_part for one in found.each.values()),
@@ -89,8 +89,11 @@ def _print(found: Verifications, folder: Path) -> None:
     if len(rows) < len(found.each):
         click.echo(f"{len(found.each) - len(rows)} releases: nothing contradicts their manifests.")
     click.echo(f"partitions  {found.partitions.status}: {found.partitions.reason or 'one of each key'}")
+    if found.collection is not None:
+        why = found.collection.reason or "the releases, the sums and the report are those that it names"
+        click.echo(f"collection  {found.collection.status}: {printable(why)}")
     if found.together is not None:
-        for line in _sums(found.together):
+        for line in describe_sums(found.together):
             click.echo(line)
     if any(one.in_part for one in found.each.values()):
         click.echo(IN_PART)
@@ -120,7 +123,7 @@ IN_PART = (
 )
 
 
-def _sums(together: Together) -> Iterator[str]:
+def describe_sums(together: Together) -> Iterator[str]:
     """Say what the releases hold together."""
     lost = together.records - together.released
     share = lost / max(together.records, 1)

@@ -79,12 +79,24 @@ def manifest_of(path: Path) -> dict[str, Any]:
     """
     try:
         data = read_small(path, MANIFEST_BYTES)
-        if data is None:
-            raise InputError(
-                f"{path.name}: must be a manifest of anon-pipeline, got a file too large for one"
-            )
+    except OSError as error:
+        raise InputError(f"{path}: must be the manifest of a release: {error_words(error)}") from None
+    if data is None:
+        raise InputError(f"{path.name}: must be a manifest of anon-pipeline, got a file too large for one")
+    return manifest_from(data, path)
+
+
+def manifest_from(data: bytes, path: Path) -> dict[str, Any]:
+    """Read a manifest from its bytes.
+
+    Args:
+        path: of the file, for messages.
+    Raises:
+        InputError: it is none of ours.
+    """
+    try:
         text = data.decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
         raise InputError(f"{path}: must be the manifest of a release: {error_words(error)}") from None
     try:
         document = parsed_json(text)
@@ -93,7 +105,7 @@ def manifest_of(path: Path) -> dict[str, Any]:
         known = (
             type(version) is int
             and version in VERSIONS
-            and all(isinstance(document[name], str) for name in _TEXTS)
+            and all(isinstance(document[key], str) for key in _TEXTS)
             and bool(document["files"])
             and all(_is_file(item) for item in document["files"])
             and isinstance(document["gate"]["verdicts"], list)

@@ -19,7 +19,7 @@ from anon_pipeline.ledger import ledger_at
 from anon_pipeline.policy.locations import Locations
 from tests.cli.projects import Folder
 
-ELSEWHERE = ["compare-kinds", "demo", "deliver", "divide", "ledger close", "vault rotate"]
+ELSEWHERE = ["collect", "compare-kinds", "demo", "deliver", "divide", "ledger close", "vault rotate"]
 WITH_A_MEMORY = ["vault new-people", "ledger forget"]
 OF_A_PROJECT = [name for name in EXAMPLES if name not in ("run", *ELSEWHERE, *WITH_A_MEMORY)]
 

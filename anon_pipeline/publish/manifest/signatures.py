@@ -1,6 +1,7 @@
 """Signatures of manifests: Ed25519 over the canonical bytes of all the rest, inside the manifest itself.
 
-Inside, because one rename must still suffice: two files cannot change at once.
+Inside, because one rename must still suffice: two files cannot change at once. Collections are signed in the
+same way; what is signed begins with what it is, so that none is taken for the other.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -30,7 +31,8 @@ from anon_pipeline.base.errors import InputError, error_words
 from anon_pipeline.base.size_bounds import KEY_BYTES, read_small
 from anon_pipeline.policy.sections import Sign
 
-_DOMAIN = b"anon-pipeline manifest 1\n"
+MANIFEST_SIGNED: Final = "manifest"
+"""What is signed, by default; other documents have another word."""
 _ALGORITHM = "ed25519"
 
 
@@ -119,29 +121,40 @@ def key_id(key: Ed25519PublicKey) -> str:
     return hashlib.sha256(key.public_bytes(Encoding.Raw, PublicFormat.Raw)).hexdigest()[:16]
 
 
-def sign(document: Mapping[str, Any], key: Ed25519PrivateKey) -> dict[str, Any]:
-    """Return a manifest with its signature; of the key only its public half's name is in the result."""
+def sign(document: Mapping[str, Any], key: Ed25519PrivateKey, what: str = MANIFEST_SIGNED) -> dict[str, Any]:
+    """Return a manifest with its signature; of the key only its public half's name is in the result.
+
+    Args:
+        what: the document is, in one word.
+    """
     signature = {"algorithm": _ALGORITHM, "key_id": key_id(key.public_key())}
-    value = key.sign(_canonical({**document, "signature": signature}))
+    value = key.sign(_canonical({**document, "signature": signature}, what))
     return {**document, "signature": {**signature, "value": base64.b64encode(value).decode()}}
 
 
-def broken_signature(document: Mapping[str, Any], key: Ed25519PublicKey) -> str | None:
-    """Say what is wrong with a manifest's signature; None if it was made with this key over all the rest."""
+def broken_signature(
+    document: Mapping[str, Any], key: Ed25519PublicKey, what: str = MANIFEST_SIGNED
+) -> str | None:
+    """Say what is wrong with a manifest's signature; None if it was made with this key over all the rest.
+
+    Args:
+        what: as of `sign`.
+    """
     signature = document.get("signature")
     if not isinstance(signature, dict):
-        return "the manifest is not signed"
+        return f"the {what} is not signed"
     if signature.get("algorithm") != _ALGORITHM or signature.get("key_id") != key_id(key):
         return f"signed with another key than {key_id(key)}"
     unsigned = {name: value for name, value in signature.items() if name != "value"}
     try:
         value = base64.b64decode(str(signature.get("value")), validate=True)
-        key.verify(value, _canonical({**document, "signature": unsigned}))
+        key.verify(value, _canonical({**document, "signature": unsigned}, what))
     except (InvalidSignature, binascii.Error, ValueError):
-        return "the manifest is not what was signed"
+        return f"the {what} is not what was signed"
     return None
 
 
-def _canonical(document: Mapping[str, Any]) -> bytes:
-    """Return the one form of a manifest that is signed: sorted keys, no spaces, UTF-8 in ASCII escapes."""
-    return _DOMAIN + json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
+def _canonical(document: Mapping[str, Any], what: str) -> bytes:
+    """Return the one form of a document that is signed: sorted keys, no spaces, UTF-8 in ASCII escapes."""
+    domain = f"anon-pipeline {what} 1\n".encode()
+    return domain + json.dumps(document, sort_keys=True, separators=(",", ":")).encode()

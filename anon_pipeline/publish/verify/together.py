@@ -6,11 +6,12 @@ tables, which are read one at a time: whoever has the folder can do it.
 
 from __future__ import annotations
 
+import hashlib
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -18,13 +19,14 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.observer import Observer, Step, ignore
+from anon_pipeline.base.size_bounds import MANIFEST_BYTES, read_small
 from anon_pipeline.base.spelling import is_plain
-from anon_pipeline.catalog.releases import released_records
 from anon_pipeline.evidence.evidence import value_classes
 from anon_pipeline.gate import GateReport, Status, Verdict
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.publish.collection.part import Part, part_of
 from anon_pipeline.publish.manifest.manifest import MANIFEST
-from anon_pipeline.publish.release_files import manifest_of, manifests_in
+from anon_pipeline.publish.release_files import manifests_in
 from anon_pipeline.publish.verify.verify import Against, Verification, verify_in_detail
 from anon_pipeline.publish.verify.verify_files import unmeasured_verdict, verdict_on, verdict_on_list
 from anon_pipeline.publish.verify.verify_policy import POLICY_DIGEST
@@ -60,17 +62,33 @@ class Verifications:
     each: by the name of a release's folder.
     partitions: whether they are the partitions that the policy lists.
     together: None: see `verify_together`.
+    digests: SHA-256 of each manifest that was verified; None: it cannot be read.
+    parts: what the manifests say; none of those that are no manifests.
+    collection: whether they are those of the folder's collection, see `collection_check`.
     """
 
     each: Mapping[str, Verification]
     partitions: Verdict
     together: Together | None
+    digests: Mapping[str, str | None] = field(default_factory=dict)
+    parts: Mapping[str, Part] = field(default_factory=dict)
+    collection: Verdict | None = None
+
+    @property
+    def own(self) -> tuple[Verdict, ...]:
+        """The verdicts on all of them together."""
+        return (self.partitions, *(() if self.collection is None else (self.collection,)))
+
+    @property
+    def refused_releases(self) -> list[str]:
+        """The names of the folders whose releases were refused."""
+        return [name for name, one in self.each.items() if one.report.with_status(Status.REFUSED)]
 
     @property
     def refused(self) -> list[str]:
-        """What was refused: names of folders, or ``partitions``."""
-        wrong = [name for name, one in self.each.items() if one.report.with_status(Status.REFUSED)]
-        return [*wrong, *([PARTITIONS] if self.partitions.status is Status.REFUSED else [])]
+        """What was refused: names of folders, ``partitions``, ``collection``."""
+        own = [verdict.limit for verdict in self.own if verdict.status is Status.REFUSED]
+        return [*self.refused_releases, *own]
 
 
 def holds_several(folder: Path) -> bool:
@@ -99,24 +117,53 @@ def verify_together(
     Raises:
         InputError: there is no release.
     """
-    each, documents = dict[str, Verification](), list[dict[str, Any]]()
-    counted, strange = list[Classes | None](), False
+    each, digests = dict[str, Verification](), dict[str, str | None]()
+    parts, counted, strange = dict[str, Part](), list[Classes | None](), False
     for manifest in manifests_in(folder):
-        observe(Step(manifest.parent.name))
-        try:
-            found = verify(manifest, against)
-        except InputError as error:
-            found = Verification(GateReport((verdict_on("manifest", str(error)),), "", ""), (), ())
-        with suppress(InputError):  # of another kind, or said above
-            documents.append(manifest_of(manifest))
+        name = manifest.parent.name
+        observe(Step(name))
+        found, data = _verify_unchanged(manifest, against, verify)
+        digests[name] = None if data is None else hashlib.sha256(data).hexdigest()
+        part = part_of(data)
+        if part is not None:
+            parts[name] = part
         counted.append(_count_classes(found))
         refused = {verdict.limit for verdict in found.report.with_status(Status.REFUSED)}
         strange |= bool(refused - {POLICY_DIGEST})
-        each[manifest.parent.name] = found.without_table()
-    strange |= len(documents) < len(each) or len({document["release"] for document in documents}) != 1
-    verdict = _judge_partitions(documents, against.policy)
-    strange |= bool(documents) and _are_copies(documents)
-    return Verifications(each, verdict, None if strange else _together(documents, counted))
+        each[name] = found.without_table()
+    listed = [part for part in parts.values() if part.kind is None]
+    strange |= any(part.records is None for part in listed)
+    strange |= len(listed) < len(each) or len({part.release for part in listed}) != 1
+    verdict = _judge_partitions(listed, against.policy)
+    strange |= _are_copies(listed)
+    sums = None if strange else _together(listed, counted)
+    return Verifications(each, verdict, sums, digests, parts)
+
+
+def _verify_unchanged(
+    manifest: Path, against: Against, verify: Callable[[Path, Against], Verification]
+) -> tuple[Verification, bytes | None]:
+    """Verify a release; return what was found, and the manifest that was read."""
+    before = _read(manifest)
+    try:
+        found = verify(manifest, against)
+    except InputError as error:
+        return _refuse("manifest", str(error)), before
+    if _read(manifest) != before:
+        return _refuse("manifest", "it was replaced while it was verified"), before
+    return found, before
+
+
+def _read(manifest: Path) -> bytes | None:
+    """Return a manifest's bytes; None: it cannot be read, or is too large."""
+    try:
+        return read_small(manifest, MANIFEST_BYTES)
+    except OSError:
+        return None
+
+
+def _refuse(limit: str, why: str) -> Verification:
+    return Verification(GateReport((verdict_on(limit, why),), "", ""), (), ())
 
 
 def _count_classes(found: Verification) -> Classes | None:
@@ -129,12 +176,12 @@ def _count_classes(found: Verification) -> Classes | None:
     return found.table[names].iloc[first].astype(object), classes.sizes
 
 
-def _together(documents: Sequence[Mapping[str, Any]], counted: Sequence[Classes | None]) -> Together:
+def _together(parts: Sequence[Part], counted: Sequence[Classes | None]) -> Together:
     """Add up what verified manifests say, and join the classes of their tables."""
     sums = (
-        len({document["policy_digest"] for document in documents}),
-        sum(int(document["facts"]["raw"]["records"]) for document in documents),
-        sum(released_records(document) for document in documents),
+        len({part.policy_digest for part in parts}),
+        sum(part.records or 0 for part in parts),
+        sum(part.released or 0 for part in parts),
     )
     known = [one for one in counted if one is not None]
     if len(known) < len(counted) or len({tuple(values.columns) for values, _ in known}) != 1:
@@ -146,21 +193,21 @@ def _together(documents: Sequence[Mapping[str, Any]], counted: Sequence[Classes 
     return Together(*sums, len(records), int(records.min()), int((releases > 1).sum()))
 
 
-def _judge_partitions(documents: Sequence[Mapping[str, Any]], policy: Policy | None) -> Verdict:
+def _judge_partitions(parts: Sequence[Part], policy: Policy | None) -> Verdict:
     """Judge whether the releases are one of each partition that a policy lists."""
-    found = [(document["release"], document.get("partition")) for document in documents]
-    twice = sorted({str(key or name) for name, key in found if found.count((name, key)) > 1})
+    found = Counter((part.release, str(part.partition or part.release)) for part in parts)
+    twice = sorted({key for (_, key), times in found.items() if times > 1})
     if twice:
         return verdict_on_list(PARTITIONS, [f"more than one release of {_name(twice)}"])
-    if _are_copies(documents):
+    if _are_copies(parts):
         return verdict_on_list(PARTITIONS, ["two releases have the same records"])
     schedule = None if policy is None else policy.schedule
     if schedule is None or not schedule.keys:
         why = "needs --policy" if policy is None else "the policy lists no keys"
         return unmeasured_verdict(PARTITIONS, why)
-    keys = [str(key) for _, key in found]
+    keys = {str(part.partition) for part in parts}
     missing = [key for key in schedule.keys if key not in keys]
-    strange = sorted({*keys} - {*schedule.keys})
+    strange = sorted(keys - {*schedule.keys})
     problems = [
         f"{len(some)} {what}: {_name(some)}"
         for some, what in ((missing, "without a release"), (strange, "not listed by the policy"))
@@ -169,9 +216,9 @@ def _judge_partitions(documents: Sequence[Mapping[str, Any]], policy: Policy | N
     return verdict_on_list(PARTITIONS, problems)
 
 
-def _are_copies(documents: Sequence[Mapping[str, Any]]) -> bool:
+def _are_copies(parts: Sequence[Part]) -> bool:
     """Tell whether two releases have the same records: noise and order are drawn, so they are copies."""
-    return len({document["data_digest"] for document in documents}) < len(documents)
+    return len({part.data_digest for part in parts}) < len(parts)
 
 
 def _name(keys: Sequence[str]) -> str:

@@ -1,0 +1,130 @@
+"""The command that makes one document and one report about several releases: `collect`."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from anon_pipeline.cli.options import PATH, json_option, open_policy, policy_option, project_options
+from anon_pipeline.cli.shared import Progress, echo_json, print_table, printable
+from anon_pipeline.cli.targets import refuse_targets
+from anon_pipeline.cli.verifying_several import describe_sums, steps_of, verify_one
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    from anon_pipeline.publish.collection.collection_writer import Collected
+    from anon_pipeline.publish.verify.verify import Against
+
+_LISTED = 20  # refusals with a row of their own
+
+
+@click.command()
+@click.argument("folder", type=PATH)
+@policy_option("The policy of the releases: all partitions that it lists must be there. Its key signs.")
+@json_option
+@project_options
+def collect(
+    folder: Path, policy_file: Path | None, as_json: bool, project: Path | None, allow_outside: bool
+) -> None:
+    """Write one document and one report about all releases in a folder, such as partitions.
+
+    FOLDER has the folders of the releases, such as releases/patients_divided/d41f0c9a2.
+
+    Verifies each release and all of them together. If nothing is refused, it writes report.html, and then
+    collection.json, which names each release by the digest of its manifest. With --policy, a partition that
+    the policy lists and that has no release is refused, too, and both are signed if the policy signs.
+    """
+    from anon_pipeline.base.errors import private_stage  # noqa: PLC0415
+    from anon_pipeline.publish.collection.collection_document import COLLECTION, PAGE  # noqa: PLC0415
+    from anon_pipeline.publish.collection.collection_writer import collect_releases  # noqa: PLC0415
+
+    against, key = _policy_of(policy_file, folder, project, outside=allow_outside)
+    with Progress() as progress, private_stage("collect"):
+        made = collect_releases(folder, against, key=key, verify=verify_one, observe=steps_of(progress))
+    if as_json:
+        echo_json(_document(made, folder))
+    elif made.document is None:
+        print_table(("release", "refused by"), _refusals(made), title="Refused: nothing was written")
+    else:
+        click.echo(f"collection  {printable(str(folder / COLLECTION))}")
+        click.echo(f"report      {printable(str(folder / PAGE))}")
+        for line in _lines(made):
+            click.echo(line)
+    if made.document is None:
+        click.echo(f"refused: {', '.join(map(printable, made.found.refused))}", err=True)
+        sys.exit(1)
+    if policy_file is None:
+        click.echo(
+            "Without --policy no list of keys was compared, and the collection is not signed.", err=True
+        )
+
+
+def _policy_of(
+    policy_file: Path | None, folder: Path, project: Path | None, *, outside: bool
+) -> tuple[Against, Ed25519PrivateKey | None]:
+    """Return what the releases are verified against, and the key that the policy signs with.
+
+    Raises:
+        InputError: the key cannot be used; or what is written would replace what the policy reads.
+    """
+    from anon_pipeline.publish.collection.collection_document import COLLECTION, PAGE  # noqa: PLC0415
+    from anon_pipeline.publish.manifest.signatures import signing_key  # noqa: PLC0415
+    from anon_pipeline.publish.verify.verify import Against  # noqa: PLC0415
+
+    if policy_file is None:
+        return Against(), None
+    policy, locations = open_policy(policy_file, project, outside=outside, retired=True)
+    if folder.is_dir():
+        written = (folder / COLLECTION, folder / PAGE)
+        refuse_targets(policy, policy_file, locations, *written, partition=None)
+    key = signing_key(policy.publish.sign, folder=locations.sources)
+    return Against(policy, locations.hierarchies, sources=locations.sources), key
+
+
+def _refusals(made: Collected) -> Iterator[tuple[str, str]]:
+    """Yield what was refused, and why: the first ones, and how many more."""
+    from anon_pipeline.gate import Status  # noqa: PLC0415
+
+    found, refused = made.found, made.found.refused
+    own = {verdict.limit: str(verdict.reason) for verdict in found.own}
+    for name in refused[:_LISTED]:
+        wrong = found.each[name].report.with_status(Status.REFUSED) if name in found.each else ()
+        why = "; ".join(f"{verdict.limit}: {verdict.reason}" for verdict in wrong) or own.get(name, "")
+        yield printable(name), printable(why)
+    if len(refused) > _LISTED:
+        yield f"{len(refused) - _LISTED} more", "anon-pipeline verify FOLDER shows all"
+
+
+def _lines(made: Collected) -> Iterator[str]:
+    found = made.found
+    yield f"releases    {len(found.each):,}"
+    yield f"partitions  {found.partitions.status}: {found.partitions.reason or 'one of each key'}"
+    if found.together is not None:
+        yield from describe_sums(found.together)
+    if made.document is not None and "signature" in made.document:
+        yield f"signed by   {made.document['signature']['key_id']}"
+
+
+def _document(made: Collected, folder: Path) -> dict[str, Any]:
+    """Return what came of it, as JSON types."""
+    from anon_pipeline.gate import GateReport  # noqa: PLC0415
+    from anon_pipeline.publish.collection.collection_document import COLLECTION, PAGE  # noqa: PLC0415
+
+    found, written = made.found, made.document
+    return {
+        "collected": written is not None,
+        "collection": None if written is None else str(folder / COLLECTION),
+        "report": None if written is None else str(folder / PAGE),
+        "releases": len(found.each),
+        "refused": [{"release": name, "why": why} for name, why in _refusals(made)],
+        "verdicts": GateReport(found.own, "", "").to_json()["verdicts"],
+        "signed": written is not None and "signature" in written,
+        "together": None if found.together is None else asdict(found.together),
+    }

@@ -1,0 +1,1 @@
+"""Several releases in one folder as a collection: one signed document and one page about all of them."""

@@ -1,0 +1,113 @@
+"""The page of a collection: what a privacy officer asks first, all escaped, small for many releases."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+from anon_pipeline.report.collection_figures import collection_figures
+from anon_pipeline.report.collection_page import LISTED, collection_page
+from tests.cli.test_comparison_page import NASTY, Tags
+from tests.report.test_collection_figures import manifest, verdict
+
+SUMS = {"policies": 1, "records": 300, "released": 270, "classes": 30, "smallest": 4, "shared": 0}
+
+
+def document(**changes: Any) -> dict[str, Any]:
+    known = {"release": "x", "anon_pipeline": "0.2.0", "keys_checked": True, "together": SUMS}
+    return known | changes
+
+
+def text(page: bytes) -> str:
+    return html.unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", page.decode().partition("<body>")[2])))
+
+
+def several(*names: str, **changes: Any) -> list[tuple[str, dict[str, Any]]]:
+    k = verdict("k", 4.0, bound=3.0, sense="at least")
+    return [(name, manifest(k, partition=name, **changes)) for name in names]
+
+
+def test_it_says_what_came_in_what_is_out_and_what_is_promised() -> None:
+    parts = several("a.1", "a.2", "a.3")
+    parts[1][1]["files"] = [{"records": 99}]
+    parts[2][1]["files"] = [{"records": 81}]
+    said = text(collection_page(document(), collection_figures(parts)))
+    for sentence in (
+        "270 released, of 300",
+        "30 of 300 records (10.00%). Least in a.2 (1.00%), most in a.3 (19.00%).",
+        "smallest class 4 records k promised 3",
+        "Yes. When this page was made, there was one release of each key that the policy lists.",
+        "No class has records in more than one release.",
+        "✓ Passed.",
+        "3 releases that belong together",
+    ):
+        assert sentence in re.sub(r"(?<=\.) +(?=[A-Z])", " ", said), sentence
+
+
+def test_without_a_list_of_keys_it_says_so() -> None:
+    said = text(collection_page(document(keys_checked=False), collection_figures(several("a.1"))))
+    assert "It was not compared with a list of keys" in said and "Yes. When" not in said
+    assert "Least in" not in said
+
+
+def test_shared_classes_policies_and_people_are_said() -> None:
+    facts = {"raw": {"records": 9}, "deidentified": {"people": 5}, "suppressed": {"released_people": 4}}
+    sums = SUMS | {"shared": 2, "policies": 3}
+    said = text(collection_page(document(together=sums), collection_figures(several("a", "b", facts=facts))))
+    assert "2 of 30 classes have records in more than one release" in said
+    assert "3 different ones" in said
+    assert "8 released, of 10; a person in several releases is counted in each of them" in said
+    assert "4 of 5" in said and "at least k people" in said
+
+
+def test_releases_that_are_not_added_up() -> None:
+    parts = [*several("a"), ("b", manifest(kind="synthetic", records=5, partition=None))]
+    said = text(collection_page(document(together=None, release=None), collection_figures(parts)))
+    assert "2 releases: report on all releases" in said
+    assert "a release of classes, a synthetic release" in said
+    assert "The releases are not added up" in said
+
+
+def test_classes_that_were_not_counted_are_left_out() -> None:
+    sums = SUMS | dict.fromkeys(("classes", "smallest", "shared"))
+    said = text(collection_page(document(together=sums), collection_figures(several("a"))))
+    assert "None" not in said.replace("Warnings None.", "") and "smallest class 4" not in said
+
+
+def test_warnings_and_accepted_risks_have_tables_of_their_own() -> None:
+    warned = verdict("rare_texts.note", 0.2, bound=0.1, status="warned")
+    review = verdict("accepted.reviewed", None, bound=None, sense="holds", status="warned")
+    page = collection_page(document(), collection_figures([("f", manifest(warned, review))]))
+    said = text(page)
+    assert "⚠ Passed with warnings" in said
+    assert "reviewed 1 f" in said and "accepted.reviewed" not in said
+    assert page.count(b'<th scope="row">rare_texts.note</th>') == 1
+
+
+def test_everything_is_escaped_and_nothing_is_fetched() -> None:
+    nasty = verdict(f"x{NASTY}", 0.2, status="warned")
+    parts = [(NASTY, manifest(nasty, partition=NASTY, report={"name": f"{NASTY}.html"}))]
+    page = collection_page(document(release=NASTY), collection_figures(parts)).decode()
+    assert "<script>" not in page and page.count("&lt;script&gt;") >= 6
+    tags = Tags(page)
+    links = [one for one in tags.fetched if not one.startswith("a #")]
+    assert len(links) == 1 and links[0].startswith("a ./%3Cscript%3E")
+    assert "default-src 'none'" in page
+
+
+def test_thousands_of_releases_stay_a_small_page() -> None:
+    parts = several(*(f"a.{number:05}" for number in range(5 * LISTED)))
+    least = verdict("k", 3.0, bound=3.0, sense="at least")
+    parts[-1][1]["gate"] = parts[-1][1]["gate"] | {"verdicts": [least]}
+    page = collection_page(document(), collection_figures(parts))
+    assert page.count(b'<a href="./') == LISTED
+    said = text(page)
+    assert "And 4,000 more releases, which collection.json lists" in said
+    assert "a.04999" in said  # the worst, though it has no row
+    assert len(page) < 1_200_000
+
+
+def test_equal_figures_make_equal_bytes() -> None:
+    first, second = (collection_page(document(), collection_figures(several("a", "b"))) for _ in "12")
+    assert first == second
