@@ -49,7 +49,8 @@ def verify(
     """Check a release against its manifest.
 
     RELEASE is its folder or its manifest, or a folder with the folders of several releases, such as
-    partitions: each is checked, and with --policy also whether there is one of each key that it lists.
+    partitions: each is checked, and with --policy also whether there is one of each key that it lists. If
+    `collect` has written a collection.json there, all must be as it says.
 
     Recomputes the digests of files, content, policy and hierarchies, and judges the file by the policy's
     limits. Without --policy it uses the public policy, which is published with the release. Lists the

@@ -127,7 +127,7 @@ def _figures(folder: str, document: Mapping[str, Any], gate: GateReport) -> Part
         people=None if kind is not None else _people(facts),
         smallest=None if k is None else k.value,
         k=None if k is None else k.bound,
-        linking="–" if linking is None else _seen(linking) or _bound_kept(linking),
+        linking="–" if linking is None else _public_value(linking) or _bound_kept(linking),
         passed=len(gate.with_status(Status.PASSED)),
         warned=len(gate.with_status(Status.WARNED)),
         epsilon=document.get("epsilon"),
@@ -149,7 +149,7 @@ def _people(facts: Mapping[str, Any]) -> tuple[int, int] | None:
 
 def _limit_row(folder: str, verdict: Verdict) -> WorstPart:
     """Return what one release says of a limit."""
-    seen, meaning, of_policy = _seen(verdict), "", False
+    seen, meaning, of_policy = _public_value(verdict), "", False
     with suppress(KeyError):  # of another kind of release
         meaning, of_policy = limit_meaning(verdict.limit), limit_of(verdict.limit).of_policy
     warned = verdict.status is Status.WARNED
@@ -167,7 +167,7 @@ def _limit_row(folder: str, verdict: Verdict) -> WorstPart:
     )
 
 
-def _seen(verdict: Verdict) -> str:
+def _public_value(verdict: Verdict) -> str:
     """Return the value or the band that the public sees; empty: neither."""
     public = True
     with suppress(KeyError):

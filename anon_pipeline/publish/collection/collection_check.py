@@ -74,10 +74,12 @@ def check_collection(folder: Path, found: Verifications, key: Ed25519PublicKey |
         problems += _wrong_sums(document["together"], found.together)
     problems.append(_wrong_page(folder, document, remade=not any(problems) and not found.refused_releases))
     wrong = [problem for problem in problems if problem]
-    return verdict_on_list(NAME, wrong) if wrong else _passed(document, found, key)
+    return verdict_on_list(NAME, wrong) if wrong else _verdict_passed(document, found, key)
 
 
-def _passed(document: Mapping[str, Any], found: Verifications, key: Ed25519PublicKey | None) -> Verdict:
+def _verdict_passed(
+    document: Mapping[str, Any], found: Verifications, key: Ed25519PublicKey | None
+) -> Verdict:
     """Return the verdict on a collection that nothing contradicts, with what was not compared."""
     open_ones = []
     if key is None:

@@ -144,17 +144,17 @@ def _verify_unchanged(
     manifest: Path, against: Against, verify: Callable[[Path, Against], Verification]
 ) -> tuple[Verification, bytes | None]:
     """Verify a release; return what was found, and the manifest that was read."""
-    before = _read(manifest)
+    before = _manifest_bytes(manifest)
     try:
         found = verify(manifest, against)
     except InputError as error:
         return _refuse("manifest", str(error)), before
-    if _read(manifest) != before:
+    if _manifest_bytes(manifest) != before:
         return _refuse("manifest", "it was replaced while it was verified"), before
     return found, before
 
 
-def _read(manifest: Path) -> bytes | None:
+def _manifest_bytes(manifest: Path) -> bytes | None:
     """Return a manifest's bytes; None: it cannot be read, or is too large."""
     try:
         return read_small(manifest, MANIFEST_BYTES)

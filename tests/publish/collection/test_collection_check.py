@@ -4,22 +4,36 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.gate import Status, Verdict
 from anon_pipeline.publish.collection import collection_check
-from anon_pipeline.publish.collection.collection_check import AGAIN, verify_collection
+from anon_pipeline.publish.collection.collection_check import AGAIN, check_collection, verify_collection
 from anon_pipeline.publish.collection.collection_document import describe_page
 from anon_pipeline.publish.manifest.signatures import sign
+from anon_pipeline.publish.verify.together import Verifications, verify_together
 from anon_pipeline.publish.verify.verify import Against
 from tests.publish.collection.conftest import Several
 
 Change = Callable[..., None]
+NOTHING = Verifications({}, Verdict("partitions", Status.PASSED), None)
+KEYS_OF_DOCUMENT = (
+    "collection_version",
+    "anon_pipeline",
+    "release",
+    "keys_checked",
+    "parts",
+    "together",
+    "report",
+)
 
 
 def verdict(several: Several, against: Against | None = None) -> Verdict:
@@ -207,3 +221,58 @@ def test_a_release_that_is_replaced_while_the_page_is_made_again(
 
     monkeypatch.setattr(collection_check, "report_on_collection", replace)
     assert refused(collected) == "a.1 was made again meanwhile."
+
+
+def leaves(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """Yield each leaf of a document, and the keys that lead to it."""
+    below = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in below:
+        yield from leaves(inner, (*at, key))
+    if not isinstance(value, (dict, list)):
+        yield at, value
+
+
+def another(value: Any) -> Any:
+    """Return another plausible value of the same kind."""
+    if isinstance(value, bool) or value is None:
+        return "synthetic" if value is None else not value
+    if isinstance(value, int):
+        return value + 1
+    return ("1" if value[0] != "1" else "2") + value[1:]
+
+
+def test_no_leaf_can_be_changed(collected: Several) -> None:
+    out = collected.folder / "out"
+    found = verify_together(out, Against())
+    path = out / "collection.json"
+    whole = json.loads(path.read_text())
+    open_ones = list[str]()
+    for at, value in leaves(whole):
+        document = json.loads(json.dumps(whole))
+        place = document
+        for key in at[:-1]:
+            place = place[key]
+        place[at[-1]] = another(value)
+        path.write_text(json.dumps(document))
+        signed = check_collection(out, found, collected.key.public_key())
+        assert signed.status is Status.REFUSED, at
+        if check_collection(out, found, None).status is not Status.REFUSED:
+            open_ones.append(".".join(map(str, at)))
+    assert open_ones == ["anon_pipeline", "signature.key_id", "signature.value"]  # what nothing else says
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(st.sampled_from(KEYS_OF_DOCUMENT) | st.text(max_size=3), inner, max_size=9)
+        ),
+        max_leaves=30,
+    )
+)
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_json_is_a_verdict(tmp_path: Path, document: object) -> None:
+    (tmp_path / "collection.json").write_text(json.dumps(document))
+    found = check_collection(tmp_path, NOTHING, None)
+    assert (found.limit, found.status) == ("collection", Status.REFUSED)
