@@ -12,7 +12,7 @@ import click
 from anon_pipeline.cli.options import PATH, json_option, open_policy, policy_option, project_options
 from anon_pipeline.cli.shared import Progress, echo_json, print_table, printable
 from anon_pipeline.cli.targets import refuse_targets
-from anon_pipeline.cli.verifying_several import describe_sums, steps_of, verify_one
+from anon_pipeline.cli.verifying_several import describe_sums, print_warnings_of_each, steps_of, verify_one
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,6 +57,7 @@ def collect(
         click.echo(f"report      {printable(str(folder / PAGE))}")
         for line in _lines(made):
             click.echo(line)
+    print_warnings_of_each(made.found)
     if made.document is None:
         click.echo(f"refused: {', '.join(map(printable, made.found.refused))}", err=True)
         sys.exit(1)

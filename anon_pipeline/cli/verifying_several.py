@@ -97,13 +97,18 @@ def _print(found: Verifications, folder: Path) -> None:
             click.echo(line)
     if any(one.in_part for one in found.each.values()):
         click.echo(IN_PART)
-    for name, one in found.each.items():
-        for warning in one.warnings:
-            click.echo(f"warning: {printable(name)}: {warning.text}. See {warning.section}", err=True)
+    print_warnings_of_each(found)
     if any(one.unverified for one in found.each.values()):
         click.echo(
             "Some entries of the manifests cannot be checked here: verify one release alone to see which."
         )
+
+
+def print_warnings_of_each(found: Verifications) -> None:
+    """Print what releases reveal too much."""
+    for name, one in found.each.items():
+        for warning in one.warnings:
+            click.echo(f"warning: {printable(name)}: {warning.text}. See {warning.section}", err=True)
 
 
 def _rows(found: Verifications) -> Iterator[tuple[str, str]]:

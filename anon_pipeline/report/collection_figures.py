@@ -64,6 +64,8 @@ class WorstPart:
 
     value: as text. folder: of the release that has it; empty: no value is published.
     parts: how many releases have this limit. warned: in how many of them it warned.
+    loosest: the bound, as a number that grows with what it lets pass. differs: whether some of the releases
+        have another bound. The bound is that of the value; without one, the loosest.
     example: folder of one of these. of_policy: whether it is about what the policy accepts.
     """
 
@@ -76,6 +78,8 @@ class WorstPart:
     warned: int
     example: str
     of_policy: bool = False
+    loosest: float = 0.0
+    differs: bool = False
     rank: float | None = None
 
     @property
@@ -163,6 +167,7 @@ def _limit_row(folder: str, verdict: Verdict) -> WorstPart:
         warned=int(warned),
         example=folder if warned else "",
         of_policy=of_policy,
+        loosest=_growing(verdict.bound or 0.0, verdict),
         rank=_rank(verdict) if seen else None,
     )
 
@@ -180,15 +185,25 @@ def _public_value(verdict: Verdict) -> str:
 def _rank(verdict: Verdict) -> float:
     """Return a number that grows as a verdict becomes worse."""
     value = bottom_of_band(verdict.band) if verdict.value is None and verdict.band else verdict.value or 0.0
-    return -value if verdict.sense == "at least" else value
+    return _growing(value, verdict)
+
+
+def _growing(number: float, verdict: Verdict) -> float:
+    """Return a number that grows as people are protected less."""
+    return -number if verdict.sense == "at least" else number
 
 
 def _join(old: WorstPart, new: WorstPart) -> WorstPart:
     """Return the worse one of two, with the counts of both; of equal ones the first."""
-    worse = new if new.rank is not None and (old.rank is None or new.rank > old.rank) else old
+    if old.rank is None and new.rank is None:
+        is_worse = new.loosest > old.loosest
+    else:
+        is_worse = new.rank is not None and (old.rank is None or new.rank > old.rank)
+    worse = new if is_worse else old
     return replace(
         worse,
         parts=old.parts + new.parts,
         warned=old.warned + new.warned,
         example=old.example or new.example,
+        differs=old.differs or old.bound != new.bound,
     )

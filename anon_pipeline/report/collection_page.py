@@ -29,7 +29,8 @@ def collection_page(document: Mapping[str, Any], found: CollectionFigures) -> by
     Returns:
         HTML in UTF-8; equal for equal arguments.
     """
-    numbered = [row for row in found.limits.values() if row.has_bound]
+    numbered = [row for row in found.limits.values() if row.folder]
+    unpublished = [row for row in found.limits.values() if row.has_bound and not row.folder]
     held = [row for row in found.limits.values() if not row.has_bound and not row.warned]
     warned = [row for row in found.limits.values() if row.warned]
     shown = {
@@ -38,6 +39,7 @@ def collection_page(document: Mapping[str, Any], found: CollectionFigures) -> by
         "summary": list(_summary(document, found.parts)),
         "first": list(_first_sentences(document, found.parts)),
         "worst": numbered,
+        "unpublished": unpublished,
         "held": [row.limit for row in held],
         "warned": [row for row in warned if not row.of_policy],
         "parts": [_row(part) for part in found.parts[:LISTED]],
@@ -145,6 +147,10 @@ def _protection(sums: Mapping[str, Any], parts: Sequence[PartFigures]) -> Iterat
             if sums["shared"] == 0
             else f"{sums['shared']:,} of {sums['classes']:,} classes have records in more than one release."
         )
+    yield (
+        "Limits were judged within each release. What somebody learns by combining releases about the same "
+        "people is not judged here."
+    )
     if any(part.epsilon is not None for part in parts):
         yield (
             "Noise spends ε in each release. If a person is in several releases, the values of ε add up; the "

@@ -111,3 +111,25 @@ def test_warnings_are_counted_with_an_example_and_what_only_holds_has_no_number(
     assert (row.parts, row.warned, row.example, row.has_bound, row.of_policy) == (3, 2, "g", False, True)
     assert found.parts[1].linking == "at most 0.5 (exceeded)"
     assert not found.limits["linking_risk"].of_policy
+
+
+def test_of_bounds_that_differ_the_one_of_the_value_is_shown_else_the_loosest() -> None:
+    found = collection_figures(
+        (
+            name,
+            manifest(
+                verdict("suppression", value, bound=bound),
+                verdict("linking_risk", None, bound=bound),
+                verdict("utility_released", None, bound=1 - bound, sense="at least"),
+                verdict("known_columns.note", None, band="0 to 0.05"),
+            ),
+        )
+        for name, value, bound in (("f", 0.1, 0.2), ("g", 0.05, 0.5), ("h", 0.01, 0.3))
+    )
+    bounds = {name: (row.bound, row.differs) for name, row in found.limits.items()}
+    assert bounds == {
+        "suppression": ("at most 0.2", True),
+        "linking_risk": ("at most 0.5", True),
+        "utility_released": ("at least 0.5", True),
+        "known_columns.note": ("at most 0.5", False),
+    }

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import html
 import re
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 from anon_pipeline.report.collection_figures import collection_figures
 from anon_pipeline.report.collection_page import LISTED, collection_page
@@ -111,3 +114,51 @@ def test_thousands_of_releases_stay_a_small_page() -> None:
 def test_equal_figures_make_equal_bytes() -> None:
     first, second = (collection_page(document(), collection_figures(several("a", "b"))) for _ in "12")
     assert first == second
+
+
+CHECKS = Path(__file__).with_name("checks.js").read_text()
+CONTRASTS = Path(__file__).with_name("contrasts.js").read_text()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A page with each of its tables."""
+    verdicts = (
+        verdict("k", 4.0, bound=3.0, sense="at least"),
+        verdict("linking_risk", None),
+        verdict("contract", None, bound=None, sense="holds"),
+        verdict("rare_texts.note", 0.2, bound=0.1, status="warned"),
+        verdict("accepted.reviewed", None, bound=None, sense="holds", status="warned"),
+    )
+    parts = [(f"a.{number}", manifest(*verdicts, partition=f"a.{number}")) for number in range(30)]
+    path = tmp_path / "report.html"
+    path.write_bytes(collection_page(document(), collection_figures(parts)))
+    return path
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_it_is_as_accessible_as_each_report(browser: Any, file: Path, width: int) -> None:
+    asked = []
+    page = browser.new_page(viewport={"width": width, "height": 800})
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(file.as_uri())
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate(CHECKS) == ["links lead somewhere on the page"]  # these lead to the reports
+    assert asked == [file.as_uri()]
+    page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_contrast_is_enough(browser: Any, file: Path, scheme: str) -> None:
+    page = browser.new_page(color_scheme=scheme)
+    page.goto(file.as_uri())
+    assert page.evaluate(CONTRASTS)["text"] >= 4.5
+    page.close()
+
+
+def test_limits_without_a_published_value_have_a_table_of_their_own(file: Path) -> None:
+    page = file.read_text()
+    worst, _, others = page.partition("Limits whose values are not published")
+    assert others.count(">linking_risk</th>") == 1 and ">linking_risk</th>" not in worst
+    assert "0 of 30" in others and "30 of 30" in worst
+    assert "without a number: contract." in page
