@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -17,6 +18,7 @@ from anon_pipeline.publish.collection.collection_writer import collect_releases
 from anon_pipeline.publish.lock import hold_folder
 from anon_pipeline.publish.verify.verify import Against
 from anon_pipeline.publish.whole_chain import make_release
+from tests.conftest import ROOT
 from tests.publish.collection.conftest import KEYS, Several
 
 
@@ -137,3 +139,13 @@ def test_publishing_next_to_a_collection_changes_and_breaks_nothing(collected: S
     assert "run anon-pipeline collect again" in str(found.collection and found.collection.reason)
     manifest = json.loads((out / "a.2" / "manifest.json").read_text())
     assert collected.collect()["parts"][1]["data_digest"] == manifest["data_digest"]
+
+
+def test_releases_of_version_1_are_collected_without_what_they_reveal_too_much(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "tests/publish/version_1/noisy/out", tmp_path / "old")
+    made = collect_releases(tmp_path, Against())
+    assert made.document is not None and made.document["together"]["classes"] is None  # no policy, no classes
+    manifest = json.loads((tmp_path / "old" / "manifest.json").read_text())
+    [exact] = [one["value"] for one in manifest["gate"]["verdicts"] if one["limit"] == "linking_risk"]
+    assert exact is not None and f"{exact:.6g}" not in (tmp_path / "report.html").read_text()
+    assert verify_collection(tmp_path, Against()).refused == []
