@@ -167,7 +167,7 @@ def _limit_row(folder: str, verdict: Verdict) -> WorstPart:
         warned=int(warned),
         example=folder if warned else "",
         of_policy=of_policy,
-        loosest=_growing(verdict.bound or 0.0, verdict),
+        loosest=_looseness(verdict.bound or 0.0, verdict),
         rank=_rank(verdict) if seen else None,
     )
 
@@ -185,10 +185,10 @@ def _public_value(verdict: Verdict) -> str:
 def _rank(verdict: Verdict) -> float:
     """Return a number that grows as a verdict becomes worse."""
     value = bottom_of_band(verdict.band) if verdict.value is None and verdict.band else verdict.value or 0.0
-    return _growing(value, verdict)
+    return _looseness(value, verdict)
 
 
-def _growing(number: float, verdict: Verdict) -> float:
+def _looseness(number: float, verdict: Verdict) -> float:
     """Return a number that grows as people are protected less."""
     return -number if verdict.sense == "at least" else number
 
