@@ -115,6 +115,8 @@ EXCEPTED: dict[str, dict[str, str]] = {
         "tuning/comparison_rows.py": "granularity, k",
         "cli/comparison_page.py": "granularity, k",
         "tuning/equal_amount.py": "granularity, import LINKING_RISK",
+        "tuning/limit_forecasts.py": "import KEPT_CATEGORIES, import KNOWN_COLUMNS",
+        "tuning/measured_points.py": "granularity, import KNOWN_COLUMNS",
         "tuning/outcomes.py": "granularity",
         "tuning/variants.py": "k, suppress",
     },

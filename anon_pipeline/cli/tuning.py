@@ -32,10 +32,10 @@ Value = TypeVar("Value")
 
 _INFEASIBLE = 3
 _SHOWN = (
-    *("recoder", "k", "epsilon", "confidence", "error", "linking", "linking_released", "suppression"),
-    *("information_loss", "loss", "verdict"),
+    *("recoder", "k", "epsilon", "confidence", "amount", "error", "linking", "linking_released"),
+    *("linking_known", "suppression", "information_loss", "loss", "verdict"),
 )
-_GRID = ("recoder", "k", "epsilon", "confidence")
+_GRID = ("recoder", "k", "epsilon", "confidence", "amount")
 
 
 @click.command()
@@ -80,8 +80,9 @@ def tune(
     """Compare k, ε, confidence and recoders for POLICY, and recommend values.
 
     Error, linking risk and suppression are computed from the distribution of the noise: none is drawn,
-    nothing is published and no ε is spent. Exit code 3: no point of the grid passes the limits that can be
-    judged.
+    nothing is published and no ε is spent. For columns that are changed as a whole, amounts are compared
+    instead of ε: a release is made in memory for each, judged by the gate and thrown away. Exit code 3: no
+    point of the grid passes the limits that can be judged.
     """
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
     from anon_pipeline.tuning.output import as_document, describe  # noqa: PLC0415
@@ -125,7 +126,7 @@ def _tune(policy: Policy, locations: Locations, options: dict[str, Any]) -> Tuni
     with Progress() as progress:
         progress(Step("source"))
         frame = source_of(policy, locations, partition=options["partition"])
-        return tune_confined(policy, frame, grid, hierarchies=locations.hierarchies, observe=progress)
+        return tune_confined(policy, frame, grid, locations=locations, observe=progress)
 
 
 def _remaining_epsilon(policy: Policy, locations: Locations, options: dict[str, Any]) -> float:
@@ -187,11 +188,12 @@ def _print(tuning: Tuning, title: str) -> None:
     found = rows(tuning)
     common = [name for name in _GRID if found and len({row[name] for row in found}) == 1]
     said = [f"{name} {found[0][name]}" for name in common if found[0][name] != "–"]
-    columns = [name for name in _SHOWN if name not in common]
+    unknown = [] if any(row["linking_known"] != "–" for row in found) else ["linking_known"]
+    columns = [name for name in _SHOWN if name not in {*common, *unknown}]
     headings = [*(name.replace("_", " ") for name in columns), ""]
     marks = ["recommended" if row["recommended"] else "front" if row["front"] else "" for row in found]
     lines = [(*(row[name] for name in columns), mark) for row, mark in zip(found, marks, strict=True)]
-    numbers = set(headings) - {"recoder", "verdict", ""}
+    numbers = set(headings) - {"recoder", "amount", "verdict", ""}
     print_table(headings, lines, title=", ".join([title, *said]), numbers=numbers, width=140)
 
 

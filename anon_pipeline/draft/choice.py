@@ -23,6 +23,7 @@ from anon_pipeline.draft.profile.separation import sampled_rows
 from anon_pipeline.draft.rehearsal import Rehearsal, rehearse
 from anon_pipeline.policy.columns import Generalize, Sensitive
 from anon_pipeline.policy.load import policy_from
+from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.tuning.choose import USEFUL
 from anon_pipeline.tuning.grid import Grid
@@ -178,7 +179,8 @@ def _tune(attempt: _Attempt, usual: Chosen) -> _Tuned | None:
     )
     epsilons = _FEW_EPSILONS if several else _EPSILONS if policy.perturb is not None else ()
     grid = Grid(k=ks, epsilon=epsilons)
-    found = tune_confined(policy, attempt.frame, grid, hierarchies=attempt.folder)
+    places = Locations(*(attempt.folder,) * 4)
+    found = tune_confined(policy, attempt.frame, grid, locations=places)
     if found.recommended is None:
         return None
     choice = found.recommended.choice

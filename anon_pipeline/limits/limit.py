@@ -206,6 +206,10 @@ class Demand:
             value = self.limit.forecast.of_column(expected, self.of)
         else:
             raise ValueError(f"{self.name} was not foreseen.")
+        return self.judge_expected(value)
+
+    def judge_expected(self, value: float) -> Verdict:
+        """Compare what is expected with the bound; what is only advised warns."""
         found = self.compare(value)
         warns = self.advised and not found.status.publishable
         return replace(found, status=Status.WARNED) if warns else found

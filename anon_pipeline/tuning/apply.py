@@ -79,10 +79,9 @@ def edit_text(text: str, policy: Policy, choice: Choice) -> str:
     """
     wanted = policy_at(policy, choice)
     root = yaml.compose(text, Loader=yaml.SafeLoader)
-    attributes = _child(root, "attributes")
     source = _Source(text, _is_json(text))
     changes = list(_changes(policy, choice, source.spelled))
-    edits = [_edit(source, attributes, place, value) for place, value in changes]
+    edits = [_edit(source, _child(root, "attributes"), place, value) for place, value in changes]
     after = text
     for edit in sorted(edits, reverse=True):
         after = after[: edit.start] + edit.text + after[edit.end :]
@@ -109,16 +108,19 @@ def _is_json(text: str) -> bool:
 
 def _changes(
     policy: Policy, choice: Choice, spelled: Callable[[str], str]
-) -> Iterator[tuple[tuple[str, str], str]]:
+) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield the values that are others than the policy's, as they are written."""
     if choice.k != policy.anonymize.k:
         yield ("anonymize", "k"), str(choice.k)
     if choice.recoder != policy.anonymize.recoder:
         yield ("anonymize", "recoder"), spelled(choice.recoder)
-    if policy.perturb is not None and choice.epsilon != policy.perturb.epsilon:
+    if choice.epsilon is not None and policy.perturb is not None and choice.epsilon != policy.perturb.epsilon:
         yield ("perturb", "epsilon"), _decimal(choice.epsilon)
     if choice.confidence != policy.suppress.confidence:
         yield ("suppress", "confidence"), _decimal(choice.confidence)
+    for name, amount in choice.amounts:
+        if amount != policy.noisy[name].amount:
+            yield ("columns", name, "amount"), _decimal(amount)
 
 
 def _decimal(value: float | None) -> str:
@@ -140,12 +142,14 @@ def _child(node: yaml.Node | None, name: str) -> yaml.Node | None:
     return next((value for key, value in node.value if key.value == name), None)
 
 
-def _edit(source: _Source, attributes: yaml.Node | None, place: tuple[str, str], value: str) -> _Edit:
-    """Say what to write where."""
-    section, name = place
-    inside = _child(attributes, section)
-    if inside is None:
-        return _insertion(source, attributes, section, f"{{{source.spelled(name)}: {value}}}")
+def _edit(source: _Source, attributes: yaml.Node | None, place: tuple[str, ...], value: str) -> _Edit:
+    """Say what to write where; a section that is missing goes below the one above it."""
+    *sections, name = place
+    inside = attributes
+    for section in sections:
+        above, inside = inside, _child(inside, section)
+        if inside is None:
+            return _insertion(source, above, section, f"{{{source.spelled(name)}: {value}}}")
     found = _child(inside, name)
     if found is None:
         return _insertion(source, inside, name, value)

@@ -35,7 +35,7 @@ def mark_front(points: Sequence[Point]) -> tuple[Point, ...]:
 
 def _careful(point: Point) -> tuple[float, ...]:
     """Order points that are alike: less risk, smaller ε, larger k, larger confidence first."""
-    k, epsilon, confidence, _ = point.choice
+    k, epsilon, confidence, *_ = point.choice
     return point.expected.risk, epsilon or 0.0, -k, -(confidence or 0.0)
 
 
@@ -78,7 +78,7 @@ def _lost_limits(point: Point) -> Iterator[str]:
 
 
 def _smallest_epsilon(point: Point) -> tuple[float, ...]:
-    k, epsilon, _, _ = point.choice
+    k, epsilon, *_ = point.choice
     return epsilon or 0.0, -k, point.expected.loss, *_careful(point)
 
 

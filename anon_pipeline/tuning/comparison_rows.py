@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
 from anon_pipeline.tuning.outcomes import Measured
-from anon_pipeline.tuning.output import number, rows_as_csv
+from anon_pipeline.tuning.output import amounts_in_words, number, rows_as_csv
 
 COLUMNS: Final = (
     *(
@@ -86,25 +86,12 @@ def _row(one: Measured) -> dict[str, str]:
         | {
             "k": str(one.k),
             "epsilon": "–" if one.epsilon is None else f"{one.epsilon:g}",
-            "amount": _amounts_in_words(one.amounts),
+            "amount": amounts_in_words(one.amounts),
             "gate": gate_in_words(one),
             "classes": f"{one.outcome.classes:,}",
             "smallest_class": f"{one.outcome.smallest_class:,}",
         }
     )
-
-
-def _amounts_in_words(amounts: Mapping[str, float]) -> str:
-    """Say amounts by column; once where all have the same one.
-
-    >>> _amounts_in_words({}), _amounts_in_words({"height": 0.1, "weight": 0.1})
-    ('–', '0.1')
-    >>> _amounts_in_words({"height": 0.1, "weight": 5.0})
-    'height 0.1, weight 5'
-    """
-    if len({*amounts.values()}) == 1:
-        return f"{next(iter(amounts.values())):g}"
-    return ", ".join(f"{name} {amount:g}" for name, amount in amounts.items()) or "–"
 
 
 def as_csv(found: Sequence[Measured]) -> str:

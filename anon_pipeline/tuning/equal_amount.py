@@ -23,7 +23,7 @@ from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.tuning.equal_risk import Goal, Pair
 from anon_pipeline.tuning.grid import Choice, policy_at
-from anon_pipeline.tuning.trial_loss import judge_trial, loss_of, noise_of
+from anon_pipeline.tuning.trial_loss import judge_trial, loss_of, noise_of, replaced_shares
 from anon_pipeline.utility.comparison import compare
 from anon_pipeline.utility.measures import MEASURES
 from anon_pipeline.utility.trial import Trial, make_trial, trial_means
@@ -156,7 +156,8 @@ def measure_release(policy: Policy, frame: Table, locations: Locations) -> Tried
         noise = noise_of(MEASURES["noise"].computes(compared))
         released = len(evidence.released) / max(1, compared.records)
         linking = mean_linking_risk(evidence, policy)
-        return Tried(linking.mean, loss_of(policy, granularity, noise, released), linking.judged)
+        replaced = replaced_shares(evidence, policy)
+        return Tried(linking.mean, loss_of(policy, granularity, noise, released, replaced), linking.judged)
 
 
 def _release(policy: Policy, frame: Table, locations: Locations) -> Trial:

@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from anon_pipeline.base.errors import InputError, PolicyError
 from anon_pipeline.encode.grids import noises
 from anon_pipeline.encode.noise import output_bounds
+from anon_pipeline.evidence.known_categories import expected_of_category
 from anon_pipeline.evidence.measures import class_intervals
+from anon_pipeline.evidence.usefulness import kept_share
 from anon_pipeline.perturb import mechanisms
 from anon_pipeline.perturb.entropy import Entropy
 from anon_pipeline.perturb.error import expected_relative_shift, shift_over_spread
@@ -68,6 +70,8 @@ def expect(policy: Policy, table: Recoded, *, entropy: Entropy) -> Expected:
     else:
         found = _simulate(policy, table, drawn, entropy)
     shifts = _shifts(policy, table, drawn)
+    kept = {name: kept_share(table.evidence, policy, name) for name in policy.drawn_categories}
+    moved = [*_of_range(table, shifts), *(1.0 - one for one in kept.values())]
     relative, of_range = _relative(table, shifts), _mean_of_range(table, shifts)
     known = [error for error in relative if error is not None]
     n, r = table.records, len(table.originals)
@@ -79,7 +83,7 @@ def expect(policy: Policy, table: Recoded, *, entropy: Entropy) -> Expected:
         suppression=_share(n, found.kept) if found.missing is None else found.missing,
         suppression_at_most=_at_most(n, found),
         information_loss=table.information_loss,
-        loss=_loss(policy, table, shifts, found.kept / r),
+        loss=_loss(policy, table, moved, found.kept / r),
         standard_error=(found.errors[0], found.errors[1] * (r / n if found.missing is None else 1.0)),
         smallest_class=_smallest(policy, table),
         errors=dict(zip(policy.perturbed, (error or 0.0 for error in relative), strict=True)),
@@ -88,6 +92,8 @@ def expect(policy: Policy, table: Recoded, *, entropy: Entropy) -> Expected:
             name: shift_over_spread(table.originals[:, j].astype(np.float64), shifts[j])
             for j, name in enumerate(policy.perturbed)
         },
+        kept=kept,
+        linked_categories={name: expected_of_category(table.evidence, policy, name).mean for name in kept},
     )
 
 
@@ -173,12 +179,16 @@ def _of_range(table: Recoded, shifts: Sequence[NDArray[np.float64]]) -> list[flo
     return found
 
 
-def _loss(policy: Policy, table: Recoded, shifts: Sequence[NDArray[np.float64]], kept: float) -> float:
-    """Return the share of what the quasi-identifiers say that is lost, in [0, 1]; see `Expected`."""
-    columns = len(policy.generalized) + len(shifts)
-    noise = math.fsum(min(error, 1.0) for error in _of_range(table, shifts))
-    cells = (len(policy.generalized) * min(max(table.information_loss, 0.0), 1.0) + noise) / columns
-    return 1.0 - min(kept, 1.0) * (1.0 - cells)
+def _loss(policy: Policy, table: Recoded, moved: Sequence[float], kept: float) -> float:
+    """Return the share of what the quasi-identifiers say that is lost, in [0, 1]; see `Expected`.
+
+    Args:
+        moved: of the columns with noise, the error of the range or the share of replaced categories.
+        kept: share of the records in classes that is released.
+    """
+    noise, generalized = math.fsum(min(one, 1.0) for one in moved), len(policy.generalized)
+    lost = generalized * min(max(table.information_loss, 0.0), 1.0) + noise
+    return 1.0 - min(kept, 1.0) * (1.0 - lost / (generalized + len(moved)))
 
 
 def _without_noise(table: Recoded) -> _Release:

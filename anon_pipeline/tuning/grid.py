@@ -19,12 +19,16 @@ _EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 
 
 class Choice(NamedTuple):
-    """What tuning chooses between: one value of each; None: no noise, no such suppression."""
+    """What tuning chooses between: one value of each; None: no noise of a scale, no such suppression.
+
+    amounts: of columns that are changed as a whole, by name; those that are not named stay as they are.
+    """
 
     k: int
     epsilon: float | None
     confidence: float | None
     recoder: str
+    amounts: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +50,19 @@ class Grid:
 def default_grid(policy: Policy, *, left: float = math.inf) -> Grid:
     """Return seven k from 2 to 100 and ε from 0.1 to the policy's own, which are both among them.
 
-    No ε is larger than the policy's, than its budget, or than what is left of that.
+    No ε is larger than the policy's, than its budget, or than what is left of that. It is the policy's alone
+    where columns are changed as a whole, too: amounts take its place.
 
     Args:
         left: ε that the budget has left. Where no ε fits, it is the only one; the policy's, if none is left.
     """
-    if policy.perturb is None:
-        return Grid(k=tuple(sorted({*_KS, policy.anonymize.k})))
+    ks = tuple(sorted({*_KS, policy.anonymize.k}))
+    if policy.perturb is None or policy.changed_columns:
+        return Grid(k=ks)
     own = policy.perturb.epsilon
     most = min(own, left, math.inf if policy.budget is None else policy.budget.epsilon)
     fitting = {epsilon for epsilon in (*_EPSILONS, own) if epsilon <= most} or {most if most > 0 else own}
-    return Grid(k=tuple(sorted({*_KS, policy.anonymize.k})), epsilon=tuple(sorted(fitting)))
+    return Grid(k=ks, epsilon=tuple(sorted(fitting)))
 
 
 def choices(policy: Policy, grid: Grid) -> list[Choice]:
@@ -65,9 +71,9 @@ def choices(policy: Policy, grid: Grid) -> list[Choice]:
     Raises:
         InputError: ε or a confidence for a policy without noise, or too many points.
     """
-    epsilon = None if policy.perturb is None else policy.perturb.epsilon
+    epsilon = policy.noise_epsilon
     if epsilon is None and (grid.epsilon or any(grid.confidence)):
-        raise InputError("epsilon and confidence must be left out: no column has the role perturb")
+        raise InputError("epsilon and confidence must be left out: no column has noise of a scale")
     own = Choice(policy.anonymize.k, epsilon, policy.suppress.confidence, policy.anonymize.recoder)
     ks, epsilons = dict.fromkeys(grid.k or (own.k,)), dict.fromkeys(grid.epsilon or (own.epsilon,))
     confidences = dict.fromkeys(grid.confidence or (own.confidence,))
@@ -90,6 +96,8 @@ def policy_at(policy: Policy, choice: Choice) -> Policy:
     attributes: dict[str, Any] = policy.model_dump()
     for section, values in _changes(choice):
         attributes[section] = (attributes[section] or {}) | values
+    for name, amount in choice.amounts:
+        attributes["columns"][name]["amount"] = amount
     return policy_from(attributes)
 
 

@@ -27,7 +27,7 @@ from anon_pipeline.policy.protection import Effect
 from anon_pipeline.tuning.equal_amount import amounts_of, find_amounts, goal_of_release
 from anon_pipeline.tuning.equal_risk import Goal, Pair, find_pair, goal_of
 from anon_pipeline.tuning.recode_input import input_to_recode
-from anon_pipeline.tuning.trial_loss import judge_trial, loss_of, noise_of
+from anon_pipeline.tuning.trial_loss import judge_trial, loss_of, noise_of, replaced_shares
 from anon_pipeline.tuning.tune import source_of
 from anon_pipeline.tuning.variants import Variant
 from anon_pipeline.utility.results import Utility, utility
@@ -47,7 +47,8 @@ class Outcome:
     linking: share of the released records whose own original is the nearest one, its mean over the noise;
         without noise classes/records.
     loss: share of what the quasi-identifiers say that is lost: 1 for a record that is not released, else the
-        mean over columns of granularity and of the noise over the column's range (at most 1).
+        mean over columns of granularity, of the noise over the column's range (at most 1), and of the share
+        of categories that are expected to be replaced.
     score: the SDC score, the mean of linking and loss [DB 2.7].
     granularity: of the generalized columns. noise: mean expected error over the column's range, of the
         columns with noise, each at most 1. None without such columns.
@@ -220,7 +221,7 @@ def _outcome(
     sizes = evidence.classes.sizes
     warned = [verdict.limit for verdict in report.with_status(Status.WARNED)]
     linking = mean_linking_risk(evidence, policy).mean
-    loss = loss_of(policy, found.granularity, noise, released)
+    loss = loss_of(policy, found.granularity, noise, released, replaced_shares(evidence, policy))
     return Outcome(
         passes=report.passed,
         refused=tuple(verdict.limit for verdict in report.unkept),

@@ -21,10 +21,12 @@ COLUMNS = (
     "k",
     "epsilon",
     "confidence",
+    "amount",
     "error",
     "error_of_range",
     "linking",
     "linking_released",
+    "linking_known",
     "suppression",
     "suppression_at_most",
     "linking_error",
@@ -55,6 +57,19 @@ def number(value: float | None, digits: int = 3) -> str:
         return f"{value:g}"
     rounded = float(f"{value:.{digits}g}")
     return f"{rounded:.0f}" if abs(rounded) >= 10**digits else f"{rounded:.{digits}g}"
+
+
+def amounts_in_words(amounts: Mapping[str, float]) -> str:
+    """Say amounts by column; once where all have the same one.
+
+    >>> amounts_in_words({}), amounts_in_words({"height": 0.1, "weight": 0.1})
+    ('–', '0.1')
+    >>> amounts_in_words({"height": 0.1, "weight": 5.0})
+    'height 0.1, weight 5'
+    """
+    if len({*amounts.values()}) == 1:
+        return f"{next(iter(amounts.values())):g}"
+    return ", ".join(f"{name} {amount:g}" for name, amount in amounts.items()) or "–"
 
 
 def shown_share(share: float, point: Point, records: int) -> float:
@@ -90,10 +105,12 @@ def _row(point: Point, tuning: Tuning) -> dict[str, str]:
         "k": str(choice.k),
         "epsilon": "–" if choice.epsilon is None else f"{choice.epsilon:g}",
         "confidence": "–" if choice.confidence is None else f"{choice.confidence:g}",
+        "amount": amounts_in_words(dict(choice.amounts)),
         "error": number(found.error, 2),
         "error_of_range": number(found.error_of_range, 2),
         "linking": number(found.linking, 2),
         "linking_released": number(found.linking_released, 2),
+        "linking_known": number(found.linking_known, 2),
         "suppression": share(found.suppression),
         "suppression_at_most": "–" if most is None else share(most),
         "linking_error": number(found.standard_error[0], 2),
@@ -108,10 +125,11 @@ def _row(point: Point, tuning: Tuning) -> dict[str, str]:
 
 def title(point: Point) -> str:
     """Name a point by its values."""
-    k, epsilon, confidence, recoder = point.choice
+    k, epsilon, confidence, recoder, amounts = point.choice
     parts = [recoder, f"k = {k}"]
     parts += [] if epsilon is None else [f"ε = {epsilon:g}"]
     parts += [] if confidence is None else [f"confidence {confidence:g}"]
+    parts += [f"amount {amounts_in_words(dict(amounts))}"] if amounts else []
     return ", ".join(parts)
 
 
@@ -125,24 +143,22 @@ def describe(tuning: Tuning) -> list[str]:
         near, limit = tuning.nearest.point, tuning.nearest.limit
         value = limit.value or 0.0
         value = shown_share(value, near, tuning.records) if limit_of(limit.limit).published.missing else value
+        has = f"has {number(value, 2)}, {limit.sense} {limit.bound or 0:g} is demanded"
         lines.append(
-            f"No point passes. The binding limit is {limit.limit}: the nearest point, {title(near)}, has "
-            f"{number(value, 2)}, {limit.sense} {limit.bound:g} is demanded."
+            f"No point passes. The binding limit is {limit.limit}: the nearest point, {title(near)}, "
+            f"{'does not keep it' if limit.value is None else has}."
         )
     else:
         lines.append(
             "No point passes: none has a recoding. The binding limits are anonymize.suppression_limit and "
             "those on sensitive columns."
         )
+    for name, mechanism in tuning.without_amount.items():
+        lines.append(f"{name}: {mechanism} takes no amount, so only k and the recoder are compared for it.")
     for none in tuning.impossible:
         lines.append(f"Impossible: {none.recoder}, k = {none.k}: no recoding within the policy's limits.")
     if any(any(point.expected.standard_error) for point in tuning.points):
-        worst = [max(p.expected.standard_error[i] for p in tuning.points) for i in (0, 1)]
-        lines.append(
-            f"{tuning.simulated}: linking and suppression are simulated; largest standard errors "
-            f"{number(worst[0], 2)} and {number(worst[1], 2)}. Suppression has no proven bound then: it is "
-            "judged three standard errors above its mean."
-        )
+        lines.append(_say_simulated(tuning))
     if any((p.expected.suppression_at_most or 0.0) > p.expected.suppression for p in tuning.points):
         lines.append(
             "Suppression is a lower bound, because classes may still break t or l; the limit is compared "
@@ -155,11 +171,29 @@ def describe(tuning: Tuning) -> list[str]:
     return lines
 
 
+def _say_simulated(tuning: Tuning) -> str:
+    """Say what was simulated, and how exactly."""
+    worst = [max(p.expected.standard_error[i] for p in tuning.points) for i in (0, 1)]
+    if any(point.choice.amounts for point in tuning.points) or tuning.without_amount:
+        return (
+            f"{tuning.simulated}: linking and loss are simulated, by one release for each point; largest "
+            f"standard error of linking {number(worst[0], 2)}. Attackers who know more than the simulated "
+            "ones may link more."
+        )
+    return (
+        f"{tuning.simulated}: linking and suppression are simulated; largest standard errors "
+        f"{number(worst[0], 2)} and {number(worst[1], 2)}. Suppression has no proven bound then: it is "
+        "judged three standard errors above its mean."
+    )
+
+
 def _warnings(point: Point) -> list[str]:
     """Say what the release of a recommended point would be published with a warning of."""
     warned = [v for v in point.verdicts if v.status is Status.WARNED]
     lines = [
         f"It would have a warning: {v.limit} is {number(v.value, 2)}, {v.sense} {v.bound:g} is advised."
+        if v.bound is not None
+        else f"It would have a warning: {v.limit}."
         for v in warned
     ]
     if drowned := point.expected.drowned:
@@ -192,7 +226,11 @@ _WHOLE, _TEXTS, _SWITCHES = ("k",), ("recoder", "verdict"), ("front", "recommend
 
 def as_document(tuning: Tuning) -> dict[str, Any]:
     """Return what the table and the sentences say, as JSON types: the same digits, None for –."""
-    points = [{name: _parse_value(name, value) for name, value in row.items()} for row in rows(tuning)]
+    points = [
+        {name: _parse_value(name, value) for name, value in row.items() if name != "amount"}
+        | {"amounts": dict(point.choice.amounts)}
+        for point, row in zip(tuning.points, rows(tuning), strict=True)
+    ]
     return {
         "records": tuning.records,
         "points": points,

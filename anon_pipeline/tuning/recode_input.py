@@ -37,7 +37,8 @@ _KEY = b"anon-pipeline/tuning"  # of people in memory; a release may keep others
 class Recoded:
     """A recoding, its r records in an order that does not reveal that of the input.
 
-    evidence: the records in classes as if all were released; of the columns, the limited sensitive ones.
+    evidence: the records in classes as if all were released; of the columns, the limited sensitive ones and
+        the drawn categories.
     classes: of the r records.
     originals: (r, p) perturb columns in grid units.
     diameters: (m, p) of the classes.
@@ -99,7 +100,7 @@ def recode_input(
     labels, grid = frame[CLASS].to_numpy(np.int64), grid_units(frame, policy)
     own = _order_rows(policy, frame, grid, hierarchies=hierarchies)
     classes = EquivalenceClasses(labels[own], np.bincount(labels[own]).astype(np.int64))
-    limited = frame[policy.class_limited]
+    limited = frame[[*policy.class_limited, *policy.drawn_categories]]
     people = people_in(frame, policy)
     behind = Originals(limited, labels, own, grid, people)
     evidence = Evidence(take_rows(limited, own), classes, behind, hierarchies)

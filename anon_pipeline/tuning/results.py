@@ -29,7 +29,8 @@ class Expected:
         nothing bounds it, and ``suppression`` is an estimate with its standard error.
     information_loss: of the recoding, by the policy's loss.
     loss: share of what the quasi-identifiers say that is lost: 1 for a record that is left out, else the mean
-        over columns of the information loss, and of the error of the range (at most 1).
+        over columns of the information loss, of the error of the range (at most 1), and of the share of
+        categories that are replaced.
     standard_error: of linking_released and of suppression where they were simulated (several perturb
         columns, or people), at least that of k records in all that were drawn; 0: exact.
     smallest_class: least records of a class that is released, for certain.
@@ -37,6 +38,8 @@ class Expected:
     constant: generalized columns with one value in all classes of the recoding.
     of_spread: by perturb column with numbers, mean |y − x| over the spread of the column, see
         `perturb.error.shift_over_spread`.
+    kept: by perturb column of categories, the share of its values that is released as it is.
+    linked_categories: by the same, what an attacker links who knows the class and the original category.
     """
 
     error: float | None
@@ -52,6 +55,8 @@ class Expected:
     errors: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     constant: int = 0
     of_spread: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    kept: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    linked_categories: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def drowned(self) -> list[str]:
@@ -66,9 +71,14 @@ class Expected:
         return min(self.suppression + STANDARD_ERRORS * self.standard_error[1], 1.0)
 
     @property
+    def linking_known(self) -> float | None:
+        """The most that a known category lets be linked; None without perturbed categories."""
+        return max(self.linked_categories.values(), default=None)
+
+    @property
     def risk(self) -> float:
-        """What the map shows as risk: the share linked of what is released."""
-        return self.linking_released
+        """What the map shows as risk: the share linked of what is released, or by a known category."""
+        return max(self.linking_released, self.linking_known or 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +137,7 @@ class Tuning:
     unjudged: limits of the gate that only a release can be judged by.
     records: n, of the input.
     simulated: why linking and suppression were simulated; empty where they were not.
+    without_amount: columns that are changed as a whole by a mechanism that takes no amount, and it.
     """
 
     points: tuple[Point, ...]
@@ -137,6 +148,7 @@ class Tuning:
     unjudged: tuple[str, ...]
     records: int
     simulated: str = ""
+    without_amount: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     def _repr_html_(self) -> str:
         """Show what is recommended, the map of risk and loss, and every point, in a notebook."""

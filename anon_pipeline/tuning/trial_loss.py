@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from anon_pipeline.base.errors import private_stage
+from anon_pipeline.evidence.evidence import Evidence
+from anon_pipeline.evidence.usefulness import kept_share
 from anon_pipeline.gate import GateReport, evaluate
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
@@ -37,8 +40,26 @@ def noise_of(errors: Mapping[str, NoiseError]) -> float | None:
     return fmean(found) if found else None
 
 
-def loss_of(policy: Policy, granularity: float | None, noise: float | None, released: float) -> float:
-    """Return the mean of what is lost over columns; a record that is not released loses all."""
+def replaced_shares(evidence: Evidence, policy: Policy) -> list[float]:
+    """Return of each perturb column of categories the share of values that others are expected to replace."""
+    return [1.0 - kept_share(evidence, policy, name) for name in policy.categorical]
+
+
+def loss_of(
+    policy: Policy,
+    granularity: float | None,
+    noise: float | None,
+    released: float,
+    replaced: Sequence[float] = (),
+) -> float:
+    """Return the mean of what is lost over columns; a record that is not released loses all.
+
+    Args:
+        granularity: of the generalized columns, which counts records that are not released already.
+        noise: of the perturb columns with numbers.
+        replaced: of those with categories, see `replaced_shares`.
+    """
     generalized, noisy = len(policy.generalized), len(policy.perturbed)
-    moved = 0.0 if noise is None else noise * released + (1 - released)
-    return (generalized * (granularity or 0.0) + noisy * moved) / max(1, generalized + noisy)
+    changed = noisy + len(replaced)
+    moved = (noisy * (noise or 0.0) + math.fsum(replaced)) * released + changed * (1 - released)
+    return (generalized * (granularity or 0.0) + moved) / max(1, generalized + changed)

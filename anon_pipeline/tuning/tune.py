@@ -14,6 +14,7 @@ from anon_pipeline.base.errors import InfeasibleError, private_stage
 from anon_pipeline.base.observer import Observer, Step, ignore
 from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.base.threads import side_by_side
+from anon_pipeline.catalog.mechanisms import amount_kind
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
@@ -21,9 +22,10 @@ from anon_pipeline.policy.source import placeless
 from anon_pipeline.sources import read_source
 from anon_pipeline.stages.private import Staged
 from anon_pipeline.tuning.choose import choose_point, mark_front, nearest
-from anon_pipeline.tuning.expect import expect, refuse_whole_columns
+from anon_pipeline.tuning.expect import expect
 from anon_pipeline.tuning.grid import Choice, Grid, choices, default_grid, policy_at
 from anon_pipeline.tuning.limit_forecasts import limits_not_judged, verdicts
+from anon_pipeline.tuning.measured_points import choices_with_amounts, measure_points
 from anon_pipeline.tuning.recode_input import Recoded, input_to_recode, recode_input
 from anon_pipeline.tuning.results import Impossible, Point, Tuning
 
@@ -55,10 +57,9 @@ def tune(
         [methods 7, 8, 9]; [DB 2.7] for the map.
     """
     folder = Path(hierarchies)
-    Locations(folder, folder, folder, folder, outside=outside).confine(
-        policy.model_copy(update={"source": placeless()})  # the frame takes its place
-    )
-    return tune_confined(policy, frame, grid, hierarchies=folder)
+    places = Locations(folder, folder, folder, folder, outside=outside)
+    places.confine(policy.model_copy(update={"source": placeless()}))  # the frame takes its place
+    return tune_confined(policy, frame, grid, locations=places)
 
 
 def tune_confined(
@@ -66,7 +67,7 @@ def tune_confined(
     frame: Table,
     grid: Grid | None = None,
     *,
-    hierarchies: Path,
+    locations: Locations,
     observe: Observer = ignore,
 ) -> Tuning:
     """Do what `tune` does, with paths that are held to their folders already, and say how far it is.
@@ -75,17 +76,20 @@ def tune_confined(
         policy: see `tune`.
         frame: see `tune`.
         grid: see `tune`.
+        locations: of the hierarchies, and of the population that the gate may need.
         observe: called with what is being done, and now and then with how far a search is.
     Raises:
         PolicyError, InputError: see `tune`.
     """
     wanted = choices(policy, default_grid(policy) if grid is None else grid)
+    if policy.changed_columns:
+        wanted = [one for choice in wanted for one in choices_with_amounts(policy, choice)]
     policies = {choice: policy_at(policy, choice) for choice in wanted}  # all mistakes before any work
-    refuse_whole_columns(policy)
     with private_stage("tune"):
-        before = input_to_recode(policy, frame, hierarchies=hierarchies)
-        recode = partial(_recode, policies, before, hierarchies=hierarchies, observe=observe)
-        points, impossible = _all_points(policies, recode)
+        if policy.changed_columns:
+            points, impossible = measure_points(policies, frame, locations, observe=observe)
+        else:
+            points, impossible = _compute_points(policies, policy, frame, locations, observe=observe)
         marked = mark_front(points)
     chosen, rule = choose_point(marked)
     return Tuning(
@@ -94,10 +98,27 @@ def tune_confined(
         chosen,
         rule,
         nearest(marked),
-        limits_not_judged(policy),
+        () if policy.changed_columns else limits_not_judged(policy),
         records=len(frame),
         simulated=_why_simulated(policy),
+        without_amount={
+            name: kind for name, kind in policy.changed_columns.items() if amount_kind(kind) == "none"
+        },
     )
+
+
+def _compute_points(
+    policies: Mapping[Choice, Policy],
+    policy: Policy,
+    frame: Table,
+    locations: Locations,
+    *,
+    observe: Observer,
+) -> tuple[list[Point], tuple[Impossible, ...]]:
+    """Compute the points from the distribution of the noise."""
+    folder = locations.hierarchies
+    before = input_to_recode(policy, frame, hierarchies=folder)
+    return _all_points(policies, partial(_recode, policies, before, hierarchies=folder, observe=observe))
 
 
 def _all_points(
@@ -137,6 +158,8 @@ def _recode(
 
 def _why_simulated(policy: Policy) -> str:
     """Say why what the noise does has no closed form here; see `expect`."""
+    if policy.changed_columns:
+        return "Columns that are changed as a whole"
     if policy.person is not None and policy.perturbed:
         return "People with several records"
     return "Several perturb columns" if len(policy.perturbed) > 1 else ""

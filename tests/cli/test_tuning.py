@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import stat
 import sys
 import xml.etree.ElementTree as ET
@@ -11,12 +12,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
 
 from anon_pipeline import cli
+from anon_pipeline.cli.documents import DOCUMENTS
 from anon_pipeline.policy import load_policy
+from anon_pipeline.tuning.equal_amount import policies_tried
 from anon_pipeline.tuning.output import COLUMNS
 
 POLICY = """\
@@ -188,3 +192,32 @@ def test_without_a_remaining_epsilon_nothing_is_recommended(
     assert (done.code, "Recommended" in done.out) == (2, False)
     assert "budget: no ε is left" in done.err
     assert call("--k", "5", "--epsilon", "1").code == 0
+
+
+def test_amounts_of_columns_that_are_changed_as_a_whole_are_compared_and_written(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = lambda own, k: [*policies_tried(own, k)][::4]  # noqa: E731
+    monkeypatch.setattr("anon_pipeline.tuning.measured_points.policies_tried", few)
+    path = tmp_path / "people.yaml"
+    column = "{role: perturb, resolution: 1, mechanism: rank_swapping, amount: 0.1}"
+    masked = POLICY.replace("{role: perturb, resolution: 1}", column)
+    masked = masked.replace("epsilon: 2}", "epsilon: 2, without_guarantee: true}")
+    path.write_text(masked.replace("  suppress: {confidence: 0.9}\n", ""), encoding="utf-8")
+    before = {one.name for one in tmp_path.iterdir()}
+    done = call("--k", "5,20", "--json")
+    assert done.code == 0, done.err
+    assert {one.name for one in tmp_path.iterdir()} == before  # no ledger, no release, no vault
+    found = json.loads(done.out)
+    jsonschema.validate(found, DOCUMENTS["tune"])
+    assert [point["amounts"] for point in found["points"]] == [{"height": 0.1}, {"height": 1.0}] * 2
+    best = found["recommended"]
+    assert (best["k"], best["epsilon"], best["verdict"][:6]) == (20, None, "passes")
+    shown = call("--k", "5,20", "--csv", "t.csv", "--map", "m.svg", "--apply")
+    assert "amount" in shown.out and f"k = 20, amount {best['amounts']['height']:g}" in shown.out
+    assert f"amount: {best['amounts']['height']:g}}}" in path.read_text(encoding="utf-8")
+    everything = shown.out + shown.err + done.out + (tmp_path / "m.svg").read_text(encoding="utf-8")
+    everything += (tmp_path / "t.csv").read_text(encoding="utf-8")
+    assert CANARY not in everything and "7771" not in everything
+    refused = call("--epsilon", "1")
+    assert refused.code == 2 and "no column has noise of a scale" in refused.err

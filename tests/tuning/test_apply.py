@@ -211,3 +211,16 @@ def test_a_disk_that_fails_leaves_the_old_file(file: Path) -> None:
         apply(file, load_policy(file), CHOICE)
     assert file.read_bytes() == before
     assert [path.name for path in file.parent.iterdir()] == ["policy.yaml"]
+
+
+def test_amounts_are_written_where_their_columns_are() -> None:
+    column = "{role: perturb,   resolution: 1, mechanism: rank_swapping, amount: 0.10}  # tall"
+    before = (
+        text()
+        .replace("{role: perturb,   resolution: 1}", column)
+        .replace("mechanism: discrete_laplace", "without_guarantee: true")
+    )
+    policy, choice = parse_policy(before), Choice(20, None, None, "ola", (("height", 0.05),))
+    after = edit_text(before, policy, choice)
+    assert after == before.replace("k:    5 ", "k:    20 ").replace("amount: 0.10", "amount: 0.05")
+    assert edit_text(before, policy, Choice(5, None, None, "ola", (("height", 0.1),))) == before

@@ -20,7 +20,7 @@ from anon_pipeline.policy import Policy
 from anon_pipeline.stages.pipeline import deidentified, k_anonymized, perturbed, raw, shuffled, suppressed
 from anon_pipeline.stages.private import Staged
 from anon_pipeline.tuning.expect import expect
-from anon_pipeline.tuning.recode_input import recode_input
+from anon_pipeline.tuning.recode_input import input_to_recode, recode_input
 from anon_pipeline.tuning.results import Expected
 from benchmarks.adult import adult_policy, find_adult, paper_table
 from tests.tuning.policies import people, policy
@@ -278,3 +278,11 @@ def test_of_people_with_several_records_people_are_expected(noisy: bool) -> None
     assert (np.abs(got - means) <= 4 * np.hypot(errors, mine) + 1e-12).all(), (got, means, errors, mine)
     assert found.smallest_class >= wanted.anonymize.k
     assert (found.suppression_at_most is None) == noisy
+
+
+def test_columns_that_are_changed_as_a_whole_have_no_expectation() -> None:
+    height = {"role": "perturb", "resolution": 1, "mechanism": "rounding", "amount": 5}
+    own = policy(columns={"height": height}, perturb={"epsilon": 2, "without_guarantee": True}, suppress={})
+    table = recode_input(own, input_to_recode(own, people()))
+    with pytest.raises(InputError, match="height: a mechanism that changes a column as a whole has no dist"):
+        expect(own, table, entropy=seeded_entropy(0))

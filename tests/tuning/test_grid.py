@@ -43,7 +43,7 @@ def test_no_epsilon_is_beyond_the_policys_or_what_the_budget_has_left(
 def test_a_grid_that_does_not_fit_is_refused() -> None:
     own = attributes()["columns"] | {"height": {"role": "insensitive"}}  # type: ignore[operator]
     without = policy_from(attributes(columns=own, perturb=None))
-    with pytest.raises(InputError, match="no column has the role perturb"):
+    with pytest.raises(InputError, match="no column has noise of a scale"):
         choices(without, Grid(epsilon=(1.0,)))
     assert default_grid(without).epsilon == ()
     with pytest.raises(InputError, match="at most 10,000 points, got 40,000"):
@@ -61,3 +61,10 @@ def test_a_point_is_the_policy_but_for_its_values() -> None:
     assert (other.anonymize.k, other.anonymize.recoder) == (9, "mondrian")
     assert (other.perturb.epsilon, other.suppress.confidence) == (0.5, 0.9)  # type: ignore[union-attr]
     assert other.gate == policy.gate and other.columns == policy.columns
+    height = {"role": "perturb", "resolution": 1, "mechanism": "rounding", "amount": 5}
+    own = attributes()["columns"] | {"height": height}  # type: ignore[operator]
+    masked = policy_from(attributes(columns=own, perturb={"epsilon": 2, "without_guarantee": True}))
+    assert choices(masked, Grid()) == [Choice(5, None, None, "ola")]
+    assert default_grid(masked).epsilon == ()
+    moved = policy_at(masked, Choice(5, None, None, "ola", (("height", 20.0),)))
+    assert (moved.perturbed["height"].amount, moved.perturb) == (20, masked.perturb)

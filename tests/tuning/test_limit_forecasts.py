@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
+import pytest
+
+from anon_pipeline import anonymize
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy import policy_from
+from anon_pipeline.tuning.grid import Grid
 from anon_pipeline.tuning.limit_forecasts import limits_not_judged, verdicts
 from anon_pipeline.tuning.results import Expected
+from anon_pipeline.tuning.tune import tune
+from tests.tuning.policies import people
+from tests.tuning.policies import policy as tuning_policy
 
 USEFULNESS = (
     "utility_information_loss",
@@ -84,3 +92,22 @@ def test_usefulness_is_judged_by_column_and_refuses_where_the_policy_demands_it(
         Status.REFUSED,
         Status.WARNED,
     )
+
+
+def test_drawn_categories_are_judged_by_their_law_as_the_gate_does() -> None:
+    drawn = {"role": "perturb", "mechanism": "pram", "values": ["none", "cold", "cough", "flu"]}
+    gone: dict[str, Any] = {name: {"role": "identifier"} for name in ("height", "weight")}
+    columns = gone | {"illness": drawn | {"shares": [1, 2, 3, 4]}}
+    own = tuning_policy(columns=columns, perturb={"epsilon": 0.1}, suppress={})
+    (point,) = tune(own, people(), Grid()).points
+    judged = {one.limit: (one.status, one.value) for one in anonymize(own, people()).report.verdicts}
+    names = ("known_columns.illness", "utility_kept.illness")
+    found = {one.limit: (one.status, pytest.approx(one.value)) for one in point.verdicts}
+    assert [found[name] for name in names] == [judged[name] for name in names]
+    assert judged["utility_kept.illness"][0] in (Status.WARNED, Status.PASSED)
+    assert point.expected.linking_known == point.expected.linked_categories["illness"]
+    assert not {*names} & {*limits_not_judged(own)}
+    losses = [one.expected.loss for one in tune(own, people(), Grid(epsilon=(0.1, 1.0, 9.0))).points]
+    assert losses == sorted(losses, reverse=True) and losses[0] > losses[2]
+    with_numbers = tuning_policy(columns={"illness": columns["illness"]}, suppress={})
+    assert names[0] in limits_not_judged(with_numbers) and names[1] not in limits_not_judged(with_numbers)

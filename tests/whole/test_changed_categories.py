@@ -32,6 +32,7 @@ from anon_pipeline.publish.manifest.guarantee import guarantee
 from anon_pipeline.publish.verify.verify import Against, verify_release
 from anon_pipeline.stages.pipeline import run
 from anon_pipeline.stages.private import Chain, Drawn, Means
+from anon_pipeline.tuning.grid import Grid
 from anon_pipeline.tuning.tune import tune
 from anon_pipeline.tuning.variants import variants_of
 
@@ -255,9 +256,10 @@ def test_beside_noise_that_promises_the_whole_table_is_promised_nothing() -> Non
     assert any(line.startswith("Given that a row was released, it is at most") for line in left_out)
 
 
-def test_tuning_refuses_what_it_cannot_compute(small_people: People) -> None:
-    with pytest.raises(InputError, match="job: a mechanism that changes a column as a whole"):
-        tune(policy_of(), with_jobs(small_people()))
+def test_tuning_measures_releases_and_names_what_has_no_amount(small_people: People) -> None:
+    found = tune(policy_of(), with_jobs(small_people()), Grid(k=(5,)))
+    assert found.without_amount == {"job": "class_swapping"}
+    assert [one.expected.linking_known is not None for one in found.points] == [True]
 
 
 def joint_policy(*, together: bool = True, gate: Any = None) -> Policy:
