@@ -16,7 +16,7 @@ from anon_pipeline.base.mistakes import counted_records
 from anon_pipeline.base.values import to_dates, to_finite_numbers, to_texts
 from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
-from anon_pipeline.hierarchy.levels import from_columns
+from anon_pipeline.hierarchy.levels import TOP, from_columns
 from anon_pipeline.hierarchy.levels_of_values import (
     date_levels,
     interval_levels,
@@ -66,8 +66,10 @@ def code_column(
     try:
         own, hierarchy = code_each_value(distinct, spec, folder)
     except InputError:
-        return code_each_value(column, spec, folder)  # to count records instead of values
-    return own[codes], hierarchy
+        pass  # to count records instead of values
+    else:
+        return own[codes], hierarchy
+    return code_each_value(column, spec, folder)
 
 
 def _holds_texts(column: pd.Series) -> bool:
@@ -109,6 +111,11 @@ def _own_codes(
 def _from_levels(
     name: str, values: pd.Series, levels: list[NDArray[np.object_]]
 ) -> tuple[NDArray[np.int64], Hierarchy]:
+    if TOP in levels[0]:
+        raise InputError(
+            f"{name}: the hierarchy must not have the leaf {TOP}, which is how a suppressed value is "
+            f"released. Remove it; {_elsewhere(name)}."
+        )
     missing = values.isna().to_numpy()
     hierarchy = from_columns(name, levels, missing=bool(missing.any()))
     known = len(levels[0])
@@ -131,10 +138,42 @@ def _not_leaves_error(name: str, records: int) -> InputError:
     )
 
 
-def code_leaves(column: pd.Series, levels: _Levels) -> tuple[NDArray[np.int64], Hierarchy]:
-    """Code texts by levels that are computed from the values that there are."""
+def _elsewhere(name: str) -> str:
+    """Say where values of the data go that look like suppressed ones."""
+    return f"map such values in clean.columns ({name}: {{missing: ...}} or {{values: ...}})"
+
+
+def _refuse_marks(name: str, codes: NDArray[np.int64], is_mark: NDArray[np.bool_]) -> None:
+    """Refuse values that a reader of the release would take for suppressed or masked ones.
+
+    Args:
+        codes: (n,) leaf of each record, −1 where its value is missing. is_mark: (D,) of each leaf.
+    """
+    if not is_mark.any():
+        return
+    records = int(np.append(is_mark, False)[codes].sum())
+    has, values = ("has", "a value") if records == 1 else ("have", "values")
+    raise InputError(
+        f"{name}: no value must look like a suppressed one ({TOP}), or, where values are masked, contain "
+        f"{TOP}: {counted_records(records)} {has} such {values}. In a release nobody could tell them apart; "
+        f"{_elsewhere(name)}."
+    )
+
+
+def code_leaves(
+    column: pd.Series, levels: _Levels, *, masks: bool = False
+) -> tuple[NDArray[np.int64], Hierarchy]:
+    """Code texts by levels that are computed from the values that there are.
+
+    Args:
+        masks: whether characters are hidden one by one.
+    Raises:
+        InputError: values that look like suppressed or masked ones.
+    """
     codes, leaves = _distinct(to_texts(column))
     present = np.asarray(leaves, dtype=object)
+    marks = [TOP in one if masks else one == TOP for one in present]
+    _refuse_marks(str(column.name), codes, np.array(marks, np.bool_))
     hierarchy = from_columns(str(column.name), levels(present), missing=bool((codes < 0).any()))
     return _own_codes(codes, hierarchy, present)
 
@@ -158,7 +197,7 @@ def suppress_column(column: pd.Series, spec: object, folder: Path) -> tuple[NDAr
 
 def mask_column(column: pd.Series, spec: Mask, folder: Path) -> tuple[NDArray[np.int64], Hierarchy]:
     """Code a column of texts that are masked from the right."""
-    return code_leaves(column, lambda present: mask_levels(present, spec.mask))
+    return code_leaves(column, lambda present: mask_levels(present, spec.mask), masks=True)
 
 
 def table_column(column: pd.Series, spec: Table, folder: Path) -> tuple[NDArray[np.int64], Hierarchy]:

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
+from anon_pipeline.policy.hierarchies import TOP
 
-TOP = "*"
+__all__ = ["TOP", "from_columns"]
 
 
 def from_columns(

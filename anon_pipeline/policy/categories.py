@@ -17,6 +17,7 @@ from anon_pipeline.policy.allow import Allowing
 from anon_pipeline.policy.fields import Missing, Real
 from anon_pipeline.policy.hierarchies import (
     HIERARCHIES,
+    TOP,
     HierarchySpec,
     Names,
     as_texts,
@@ -183,6 +184,11 @@ class PerturbCategories(Allowing):
         leaves = self.domain
         if len(set(leaves)) != len(leaves):
             raise ValueError("each value of the domain must be named once")
+        if TOP in leaves:
+            raise ValueError(
+                f"the domain must not have the value {TOP}, which is how a suppressed value is released. "
+                "Take another name for it, and map it in clean.columns"
+            )
         if not 2 <= len(leaves) <= MOST_VALUES:
             raise ValueError(f"the domain must have 2 to {MOST_VALUES} values, got {len(leaves)}")
 

@@ -15,6 +15,9 @@ from anon_pipeline.policy.fields import LocalPath, Plain, Real, Separator, Stric
 from anon_pipeline.policy.frozen_mapping import FrozenTree
 from anon_pipeline.policy.marks import COUNTED, SHOWN, Below
 
+TOP = "*"
+"""What is released in place of a suppressed value, and how every hierarchy but a table of files ends."""
+
 _DEEPEST = 50  # levels of a taxonomy; a YAML alias can make one without an end
 _WRITTEN = "anon_pipeline.hierarchy.table_files"
 _MOST = 2**53  # intervals of one width in the next; beyond, a float no longer counts them
@@ -139,6 +142,8 @@ class Order(Strict):
     def _once(self) -> Order:
         if len(set(self.order)) != len(self.order):
             raise ValueError("order must name each value once")
+        if TOP in self.order:
+            raise ValueError(f"order must not list {TOP}, which is how a suppressed value is released")
         return self
 
 

@@ -88,6 +88,16 @@ ALONE: dict[str, Any] = {"columns": {"height": None, **BOTH}, "suppress": None}
         ),
         ({**SMOKES, "values": ["a", "b", "a"]}, "each value of the domain must be named once"),
         (
+            {**SMOKES, "values": ["a", "*"]},
+            "the domain must not have the value *, which is how a suppressed value is released. Take another "
+            "name for it, and map it in clean.columns",
+        ),
+        (
+            {**JOB, "hierarchy": {"tree": {"x": ["a"], "y": ["*"]}}},
+            "the domain must not have the value *, which is how a suppressed value is released. Take another "
+            "name for it, and map it in clean.columns",
+        ),
+        (
             {**JOB, "hierarchy": {"tree": {"x": ["a"], "y": ["a"]}}},
             "each value of the domain must be named once",
         ),

@@ -65,6 +65,7 @@ def test_kinds_of_hierarchies(given: dict[str, Any], kind: type) -> None:
         ({"order": []}, "at least 1 item"),
         ({"order": ["low", "high", "low"]}, "order must name each value once"),
         ({"order": ["1", 1.0]}, "order must name each value once"),
+        ({"order": ["low", "*"]}, "order must not list *, which is how a suppressed value is released"),
         ({"order": ["low", True]}, "put yes, no, null and dates in quotes"),
         ({"order": ["low", "a\tb"]}, "control characters"),
         ({"order": "low"}, "valid tuple"),
