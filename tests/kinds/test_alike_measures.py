@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from anon_pipeline.kinds.alike_measures import measure_learned, measure_lost, plain_columns
+from anon_pipeline.utility.models import MOST_RECORDS
 from tests.kinds.conftest import people
 
 
@@ -143,6 +144,21 @@ def test_columns_that_are_shuffled_apart_lose_regressions_and_components() -> No
     assert lost.components == pytest.approx((0.75 + 0 + 0.75) / 3 / 3, abs=0.02)
     assert lost.regressions is not None and lost.regressions > 0.2
     assert lost.surprising is not None and lost.surprising > 0.1
+
+
+def test_a_period_of_the_rows_of_a_large_table_decides_nothing() -> None:
+    """Every second row of these tables is of one half of the values: whoever took these saw nothing else."""
+    many = 3 * MOST_RECORDS // 2
+    data = columns(a=np.arange(many) % 2.0, b=np.ones(many))
+    mixed = data.sample(frac=1, random_state=0).reset_index(drop=True)
+    same = measure_lost(data, mixed).propensity
+    assert same is not None and same < 0.001
+    changed = data.assign(a=np.where(data["a"] == 0, 0.0, 5.0))  # of each other row, every value
+    apart = measure_lost(data, changed).propensity
+    shuffled = measure_lost(mixed, changed.sample(frac=1, random_state=1)).propensity
+    assert apart is not None and shuffled is not None
+    assert apart > 0.05 and apart == pytest.approx(shuffled, rel=0.05)
+    assert apart == measure_lost(data, changed).propensity
 
 
 def test_texts_are_told_apart_by_their_shares() -> None:
