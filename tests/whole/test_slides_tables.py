@@ -102,10 +102,12 @@ CASES: list[tuple[str, int, dict[str, Any]]] = [
     (AG_TS, 1, {"recoder": "optimal"}),
     (AG_TS, 1, {"recoder": "ola"}),
     (AG_CS, 0, {"recoder": "fixed", "levels": (0, 1, 0, 1), "cells": True}),
+    (AG_CS, 0, {"recoder": "optimal", "cells": True}),
     (AG_AS, 0, {"recoder": "optimal"}),
     (CG_CS, 0, {"recoder": "local"}),
     (CG_CS, 0, {"recoder": "forest"}),
     (ONLY_AS, 0, {"recoder": "optimal"}),
+    (ONLY_CS, 0, {"recoder": "optimal", "cells": True}),
     (ONLY_CS, 0, {"recoder": "local"}),
     (ONLY_CS, 0, {"recoder": "forest"}),
 ]

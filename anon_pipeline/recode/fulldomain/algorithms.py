@@ -5,7 +5,9 @@ Each function takes a search and returns the node, and how many nodes it counted
 
 from __future__ import annotations
 
+from anon_pipeline.recode.fulldomain.best_node import node_choice
 from anon_pipeline.recode.fulldomain.candidates import choose_preferred
+from anon_pipeline.recode.fulldomain.cell_search import least_with_cells
 from anon_pipeline.recode.fulldomain.datafly import datafly
 from anon_pipeline.recode.fulldomain.fixed_levels import score_fixed
 from anon_pipeline.recode.fulldomain.incognito import incognito
@@ -24,7 +26,9 @@ def ola_node(search: Search) -> tuple[NodeScore, int]:
 
 
 def optimal_node(search: Search) -> tuple[NodeScore, int]:
-    """Return the node of the least loss of all."""
+    """Return the node of the least loss of all; where cells are blanked, of the loss with these."""
+    if search.task.cells and search.bounds.cells and search.source.table is not None:
+        return least_with_cells(search, node_choice), 0
     return optimal(search), 0
 
 

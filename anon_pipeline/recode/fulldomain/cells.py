@@ -115,6 +115,19 @@ def _star(hierarchy: Hierarchy, level: int) -> tuple[int, NDArray[np.object_]]:
     return (same[0], values) if same else (len(values), np.concatenate([values, top]))
 
 
+def star_codes(task: Task, levels: Sequence[int]) -> NDArray[np.int64]:
+    """Return the code of a blanked cell of each column, (q,); −1 where the node is at the top already."""
+    found = zip(task.hierarchies, levels, strict=True)
+    return np.array([_star(hierarchy, level)[0] for hierarchy, level in found], np.int64)
+
+
+def count_subsets(task: Task, levels: Sequence[int]) -> int:
+    """Return how many sets of columns are tried at most at a node."""
+    at = zip(task.hierarchies, levels, strict=True)
+    open_ = sum(level < hierarchy.height - 1 for hierarchy, level in at)
+    return int(min(2**open_ - 1, _MOST_SUBSETS + 1))
+
+
 def _subsets(task: Task, levels: Sequence[int]) -> list[tuple[int, ...]]:
     """Return the sets of columns to blank, cheapest first: a cell costs the levels it goes up, by weight."""
     open_ = [j for j, level in enumerate(levels) if level < task.hierarchies[j].height - 1]

@@ -66,6 +66,8 @@ def test_fewer_records_go_and_all_constraints_hold(
     assert len(names) > 0
     assert not broken_classes(task.constraints, held(task, labels)).any()
     assert int((labels < 0).sum()) == cells.suppressed <= whole.suppressed
+    if task.recoder == "optimal":  # the node is the best one with cells, see test_cell_search
+        return
     assert cells.levels == whole.levels
     for before, after in zip(texts(brute, whole), rows, strict=True):
         assert before is None or before == after
