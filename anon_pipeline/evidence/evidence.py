@@ -21,6 +21,7 @@ from anon_pipeline.encode.codes import CLASS, PERSON, RECORD
 from anon_pipeline.encode.grids import grid_units
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.class_table import ClassTables
+from anon_pipeline.risk.informed_linking import InformedTables
 from anon_pipeline.risk.people import count_people
 
 
@@ -33,7 +34,7 @@ class Originals:
     own: (r,) row in ``frame`` of each released record.
     grid: (n, p) perturb columns in grid units, integers where the data is on the grid.
     people: (n,) whose record it is, 0 … P−1; None where records are counted, not people.
-    tables: what was sorted of the records, by class.
+    tables: what was sorted of the records, by class; ``informed``: for attackers who know a method.
     """
 
     frame: Table = field(repr=False)
@@ -42,6 +43,7 @@ class Originals:
     grid: NDArray[np.float64] = field(repr=False)
     people: NDArray[np.int64] | None = field(default=None, repr=False)
     tables: ClassTables = field(default_factory=ClassTables, repr=False)
+    informed: InformedTables = field(default_factory=InformedTables, repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

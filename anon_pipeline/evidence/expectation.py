@@ -9,7 +9,7 @@ table and the policy alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -60,6 +60,7 @@ __all__ = [
     "drawing_table",
     "expectation",
     "mean_linking_risk",
+    "mean_of_shares",
 ]
 
 STANDARD_ERRORS = 3
@@ -132,13 +133,17 @@ def _several(
 
 def _mean(table: DrawingTable, measure: Callable[[Drawn], float], draws: int) -> Expectation:
     """Return the mean of a measure over the draws."""
-    found = np.array(list(_shares(table, measure, draws)))
-    if not len(found):
+    found = list(_shares(table, measure, draws))
+    if not found:
         return Expectation(1.0, 0.0, draws)
-    shares, weights = found.T
-    mean = math.fsum((shares * weights).tolist()) / math.fsum(weights.tolist())
+    return mean_of_shares([share for share, _ in found], [records for _, records in found])
+
+
+def mean_of_shares(shares: Sequence[float], records: Sequence[int]) -> Expectation:
+    """Return the mean of a share over draws, at least one, each weighing as much as it releases records."""
+    mean = math.fsum(share * many for share, many in zip(shares, records, strict=True)) / sum(records)
     spread = float(np.std(shares, ddof=1)) / math.sqrt(len(shares)) if len(shares) > 1 else 1.0
-    return Expectation(mean, max(spread, 1 / math.fsum(weights.tolist())), len(shares))
+    return Expectation(mean, max(spread, 1 / sum(records)), len(shares))
 
 
 def _shares(
@@ -172,15 +177,12 @@ def mean_linking_risk(evidence: Evidence, policy: Policy, *, whole: Whole | None
     Raises:
         InputError: a file alone.
     """
-    several = bool(policy.whole_columns) and len(policy.perturbed) > 1
-    if require_originals(evidence).people is not None or several:
+    if require_originals(evidence).people is not None or policy.whole_columns:
         return expectation(evidence, policy, linking_risk_share, together=True)
     if policy.suppress.confidence is not None:
         bound = _at_most(evidence, policy, policy.suppress.confidence)
         if bound is not None:
             return Expectation(bound)
-        return _simulate(evidence, policy, whole)
-    if policy.whole_columns:
         return _simulate(evidence, policy, whole)
     behind = _without_refused(evidence, policy)
     if not len(behind.own):

@@ -26,6 +26,7 @@ from anon_pipeline.evidence.assumed_changes import assumptions
 from anon_pipeline.evidence.attackers import law_by_diameters
 from anon_pipeline.evidence.evidence import Evidence
 from anon_pipeline.evidence.expectation import Expectation
+from anon_pipeline.evidence.informed_attack import informed_share, mean_informed_share, table_of_cells
 from anon_pipeline.evidence.known_categories import category_laws, codes_of, draw_codes
 from anon_pipeline.evidence.known_people import DRAWS, PeopleAttack, Shown, in_order, people_attack
 from anon_pipeline.evidence.measures import require_originals
@@ -66,6 +67,7 @@ class KnownAttack:
     draws: some releases, with all drawn values; none where no draw leaves a record.
     groups: (R,) group of classes that each record's draws are counted in.
     people: (R,) whose record it is, where people are counted.
+    informed: whether there are numbers that are changed as a whole: attackers who know how link more.
     made: cells by columns, kept from the mean over the noise until the share that was drawn is known.
     made_of_people: the same, with the people of the cells.
     most: what is linked of the cells at most, by columns; kept as long.
@@ -79,6 +81,7 @@ class KnownAttack:
     draws: Sequence[Shown] = field(repr=False)
     groups: NDArray[np.int8] = field(repr=False)
     people: Integers | None = field(default=None, repr=False)
+    informed: bool = False
     made: dict[tuple[str, ...], Cells] = field(default_factory=dict, repr=False)
     made_of_people: dict[tuple[str, ...], PeopleAttack] = field(default_factory=dict, repr=False)
     most: dict[tuple[str, ...], Reals] = field(default_factory=dict, repr=False)
@@ -99,6 +102,16 @@ class KnownAttack:
         """
         if not self.draws:
             return Expectation(1.0)
+        return max(self._found_over_noise(columns), *self._informed_over_noise(columns), key=_bound_of)
+
+    def _informed_over_noise(self, columns: Sequence[str]) -> Iterator[Expectation]:
+        """Yield what is linked by who knows how columns are changed as a whole, where there are any."""
+        yield Expectation(0.0)
+        if self.informed:
+            table = table_of_cells(self.table, self._cells(columns).own, self.people)
+            yield mean_informed_share(table, self.draws)
+
+    def _found_over_noise(self, columns: Sequence[str]) -> Expectation:
         if self.people is not None:
             shown = [self._select_shown(drawn, columns) for drawn in self.draws]
             return self._of_people(columns, self.people).over_noise(shown, _PAIRS_OF_PEOPLE)
@@ -144,6 +157,9 @@ class KnownAttack:
             plan = looked_records(self._cells(columns), most, np.ones(len(most), np.bool_), _PAIRS)
             weighed = self._link(drawn, columns, plan, np.random.default_rng(_SEED))
             found = min(exact_sum(weighed) / len(drawn.rows), 1.0)
+        if self.informed:
+            table = table_of_cells(self.table, self._cells(columns).own, self.people)
+            found = max(found, informed_share(table, drawn))
         for kept in (self.made, self.made_of_people, self.most):
             kept.pop(tuple(columns), None)
         return found
@@ -283,7 +299,12 @@ def known_attack(evidence: Evidence, policy: Policy, known: KnownTable | None = 
         list(_draw(table, hidden, _many(policy, sizes, people))),
         groups_of(sizes).astype(np.int8)[table.labels],
         people,
+        informed=bool(policy.whole_columns),
     )
+
+
+def _bound_of(found: Expectation) -> float:
+    return found.judged
 
 
 def _many(policy: Policy, sizes: Integers, people: Integers | None) -> int:

@@ -149,11 +149,14 @@ def breaks_l_diversity(evidence: Evidence, policy: Policy, name: str, limit: LDi
 def linking_risk(evidence: Evidence, policy: Policy) -> LinkingRisk:
     """Measure how many released records are linked to their own original.
 
-    Where columns are changed as a whole, by the columns by which most are, see `attacked_columns`.
+    Where columns are changed as a whole, by the attacker who links most: by the nearest original in some of
+    the columns (`attacked_columns`), or by what the method tells of moves (`risk.informed_linking`).
     """
     originals = require_originals(evidence)
     released = grid_units(evidence.released, policy)
-    if policy.whole_columns and released.shape[1] > 1:
+    if policy.whole_columns:
+        table = originals.informed.table(originals.grid, originals.labels)
+        informed = table.linked_share(released, originals.own)
         found = [
             linking.linking_risk(
                 released[:, some], originals.own, originals.grid[:, some], labels=originals.labels
@@ -161,7 +164,8 @@ def linking_risk(evidence: Evidence, policy: Policy) -> LinkingRisk:
             for some in attacked_columns(originals, released)
         ]
         most = max(found, key=lambda one: one.risk)
-        return replace(most, attacker_success=max(one.attacker_success for one in found))
+        success = max(informed, *(one.attacker_success for one in found))
+        return replace(most, risk=max(most.risk, informed), attacker_success=success)
     return linking.linking_risk(
         released, originals.own, originals.grid, labels=originals.labels, sort=sorted_originals(originals)
     )
@@ -200,6 +204,9 @@ def linking_risk_share(evidence: Evidence, policy: Policy) -> float:
     released, everybody = grid_units(evidence.released, policy), cast("NDArray[np.int64]", behind.people)
     every = np.arange(released.shape[1])
     sets = attacked_columns(behind, released) if policy.whole_columns else iter([every])
+    informed = 0.0
+    if policy.whole_columns:
+        informed = behind.informed.table(rows, behind.labels, everybody).linked_share(released, behind.own)
     shares = (
         linked_share(
             linked_to_people(
@@ -209,7 +216,7 @@ def linking_risk_share(evidence: Evidence, policy: Policy) -> float:
         )
         for some in sets
     )
-    return max(shares)
+    return max(informed, *shares)
 
 
 def confident_originals(

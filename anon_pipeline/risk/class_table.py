@@ -84,7 +84,7 @@ class ClassTables:
 
     def sorted_classes(self, values: NDArray[np.float64], labels: NDArray[np.integer]) -> SortedClasses:
         """Return what `sort_classes` returns."""
-        asked = _digest(values, labels)
+        asked = digest_of(values, labels)
         for known, made in self._made:
             if known == asked:
                 return made
@@ -94,7 +94,7 @@ class ClassTables:
         return found
 
 
-def _digest(values: NDArray[np.float64], labels: NDArray[np.integer]) -> bytes:
+def digest_of(values: NDArray[np.float64], labels: NDArray[np.integer]) -> bytes:
     """Digest (n, p) values and (n,) labels: 32 bytes stand for the arrays, which need not be kept."""
     sha = hashlib.sha256(repr(values.shape).encode())
     sha.update(np.ascontiguousarray(values, np.float64).data)

@@ -1,0 +1,350 @@
+"""Attackers who know how columns are changed as a whole, and weigh originals by how far values move.
+
+Such a column has no distribution that likelihoods could be computed from, but its mechanism is public: who
+knows the originals can run it, and learn. Two attackers learn: one how far the ranks of each column move,
+taken by itself (so he leaves out originals that are too far away); the other one how the changes of all
+columns go together (so a change that is large for the column, but usual beside the others, does not mislead
+him). What they learn is estimated from the release, of each record from all others.
+
+Belongs here: the two attackers, and whom they link. Does not belong here: the nearest original (`linking`).
+
+Decision: docs/adr/0088-columns-changed-as-a-whole.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_pipeline.base.compilation import kernel
+from anon_pipeline.risk.class_table import digest_of
+
+Integers = NDArray[np.int64]
+Reals = NDArray[np.float64]
+
+LEAST = 50
+"""Released records of which something can be learned."""
+LOOKED_AT = 2_048
+"""Records of a large table that are looked at; and ranks whose distances to all others are counted."""
+
+_BINS, _IN_BIN = 48, 25  # of how far ranks move: at most, and records in each about
+_LEARNED_FROM = 2**16  # released records at most
+_PAIRS = 2**24  # of a record and an original; above, a part of the records is looked at
+_LINKED = 64  # linked records, of a part, that are enough
+_SEED = 1  # of which part this is
+_CLOSE = 1e-9
+_RIDGE = 1e-6  # of a column's variance: changes without any variance have no inverse
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InformedTable:
+    """The c originals in classes, sorted once to measure several releases; make it with `informed_table`.
+
+    rows: (c, p) values, by class and then by the values of the first column.
+    ranks: (c, p) of each among all, doubled; ``lines``: p times (c,) sorted values.
+    order: (p,) the column of the table that each is.
+    places: (n,) where each original is; −1 for one of no class.
+    classes: (m + 1,) where each class begins; ``labels``: (c,).
+    who: (c,) whose each is, 0 …; where records are sought, its place.
+    theirs: (c,) places by ``who``; ``begin``: where those of each begin.
+    """
+
+    rows: Reals = field(repr=False)
+    ranks: Reals = field(repr=False)
+    lines: list[Reals] = field(repr=False)
+    order: Integers = field(repr=False)
+    places: Integers = field(repr=False)
+    classes: Integers = field(repr=False)
+    labels: NDArray[np.integer] = field(repr=False)
+    who: Integers = field(repr=False)
+    theirs: Integers = field(repr=False)
+    begin: Integers = field(repr=False)
+
+    def linked_share(self, released: NDArray[np.number], own: NDArray[np.integer]) -> float:
+        """Return the share that the better of both attackers links, see `informed_linking`."""
+        if len(own) < LEAST or not len(self.order):
+            return 0.0
+        places = self.places[own]
+        some, starts = _choose(places, self.who[places])
+        sought = _Sought(
+            np.ascontiguousarray(released[some][:, self.order], np.float64), places[some], starts
+        )
+        shares = [_by_ranks(self, sought)]
+        if len(self.order) > 1:
+            shares.append(_by_covariances(self, sought))
+        return max(shares)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sought:
+    """Released records that are looked at, or learned from.
+
+    values: (r, p) released values, in the order of the table's columns.
+    places: (r,) of their originals.
+    starts: (u + 1,) where the records of each of those who are sought begin.
+    """
+
+    values: Reals = field(repr=False)
+    places: Integers = field(repr=False)
+    starts: Integers = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InformedTables:
+    """What `informed_table` made last of some records: several releases of them are measured by one table."""
+
+    _made: list[tuple[bytes, InformedTable]] = field(default_factory=list, repr=False)
+
+    def table(
+        self, originals: Reals, labels: NDArray[np.integer], people: NDArray[np.integer] | None = None
+    ) -> InformedTable:
+        """Return what `informed_table` returns; the people of the records are always the same."""
+        asked = digest_of(originals, labels)
+        if not self._made or self._made[0][0] != asked:
+            self._made[:] = [(asked, informed_table(originals, labels, people))]
+        return self._made[0][1]
+
+
+def informed_linking(
+    released: NDArray[np.number],
+    own: NDArray[np.integer],
+    originals: NDArray[np.number],
+    *,
+    labels: NDArray[np.integer],
+    people: NDArray[np.integer] | None = None,
+) -> float:
+    """Return the share of the released records that the better of both attackers links, in [0, 1].
+
+    Equal guesses are decided by lot. Where people are counted, the share of those with a released record of
+    whom one is guessed to be theirs. A large table is measured on a random part of its records.
+
+    Args:
+        released: (r, p) released values.
+        own: (r,) index of each in ``originals``, (n, p), all different, of a class each.
+        labels: (n,) class of each original; −1 for a record of no class.
+        people: (n,) whose record it is; None: records are counted.
+    Returns:
+        The share; 0 of fewer than `LEAST` records, of which nothing is learned.
+    Source:
+        Nin et al. (2008) for ranks; [methods 8.1].
+    """
+    return informed_table(originals, labels, people).linked_share(released, own)
+
+
+def informed_table(
+    originals: NDArray[np.number], labels: NDArray[np.integer], people: NDArray[np.integer] | None = None
+) -> InformedTable:
+    """Sort originals; the arguments are those of `informed_linking`."""
+    kept = np.flatnonzero(labels >= 0)
+    rows = np.asarray(originals[kept], np.float64)
+    lines = [np.sort(column) for column in rows.T]
+    different = [int(np.count_nonzero(np.diff(line))) for line in lines]
+    order = np.argsort(-np.array(different, np.int64), kind="stable").astype(np.int64)
+    rows, lines = rows[:, order], [lines[j] for j in order]
+    turn = np.lexsort((*rows[:, ::-1].T, labels[kept]))
+    rows, kept = np.ascontiguousarray(rows[turn]), kept[turn]
+    places = np.full(len(labels), -1, np.int64)
+    places[kept] = np.arange(len(kept))
+    ranks = np.empty(rows.shape)
+    for j, line in enumerate(lines):
+        ranks[:, j] = _ranks(line, rows[:, j])
+    own = labels[kept]
+    who = np.arange(len(kept)) if people is None else people[kept].astype(np.int64)
+    theirs = np.arange(len(kept)) if people is None else np.argsort(who, kind="stable").astype(np.int64)
+    begin = np.searchsorted(who[theirs], np.arange(int(who.max(initial=-1)) + 2)).astype(np.int64)
+    classes = np.searchsorted(own, np.arange(int(own.max(initial=-1)) + 2)).astype(np.int64)
+    return InformedTable(rows, ranks, lines, order, places, classes, own, who, theirs, begin)
+
+
+def _choose(places: Integers, who: Integers) -> tuple[Integers, Integers]:
+    """Put those who are sought into a random order, of many a part.
+
+    Before, they are in the order of their originals, so that the order of the rows plays no part.
+
+    Returns:
+        positions of released records, and where those of each who is sought begin among them.
+    """
+    line = np.argsort(places, kind="stable")
+    _, first, unit = np.unique(who[line], return_index=True, return_inverse=True)
+    lots = np.empty(len(first), np.int64)
+    lots[np.argsort(first, kind="stable")] = np.random.default_rng(_SEED).permutation(len(first))
+    turns = lots[unit]
+    order = np.argsort(turns, kind="stable")
+    starts = np.searchsorted(turns[order], np.arange(len(first) + 1))
+    many = max(int(np.searchsorted(starts, _LEARNED_FROM, "right")) - 1, 1)
+    return line[order[: starts[many]]], starts[: many + 1].astype(np.int64)
+
+
+def _by_ranks(table: InformedTable, sought: _Sought) -> float:
+    """Return whom the attacker links who has learned how far ranks move."""
+    p = len(table.order)
+    seen = np.stack([_ranks(table.lines[j], sought.values[:, j]) for j in range(p)], axis=1)
+    known = table.ranks[sought.places]
+    learned = [_learn(known[:, j].astype(np.int64), seen[:, j].astype(np.int64)) for j in range(p)]
+    most = max(len(usual) for _, usual, _ in learned)
+    bins = np.zeros((p, 2 * len(table.rows) + 1), np.uint8)
+    lifts = np.full((2, p, most), -np.inf)
+    for j, (ends, usual, without) in enumerate(learned):
+        bins[j] = np.searchsorted(ends, np.arange(bins.shape[1]))
+        lifts[0, j, : len(usual)], lifts[1, j, : len(usual)] = usual, without
+    return _share(table, sought, (seen, table.ranks), (bins, lifts))
+
+
+def _ranks(line: Reals, values: Reals) -> Reals:
+    """Return the rank of each value among the sorted originals, doubled: of equal ones the middle."""
+    low, high = (np.searchsorted(line, values, side) for side in ("left", "right"))
+    return (low + high).astype(np.float64)
+
+
+def _learn(known: Integers, seen: Integers) -> tuple[Integers, Reals, Reals]:
+    """Learn how far ranks move.
+
+    Args:
+        known: (r,) rank of each released record's original; ``seen``: of its released value.
+    Returns:
+        largest distance of each bin but the last one; of each bin ln of how much likelier a move by such a
+        distance is than two ranks at random are as far apart; and the same without one of the records in it.
+    """
+    moves = np.abs(seen - known)
+    many = min(max(len(moves) // _IN_BIN, 2), _BINS)
+    ends = np.unique(np.quantile(moves, np.arange(1, many + 1) / many, method="higher")).astype(np.int64)
+    counts = np.bincount(np.searchsorted(ends, moves), minlength=len(ends) + 1)
+    some = np.sort(known)[np.linspace(0, len(known) - 1, min(LOOKED_AT, len(known))).astype(np.int64)]
+    line = np.sort(seen)
+    within = [
+        int((np.searchsorted(line, some + end, "right") - np.searchsorted(line, some - end, "left")).sum())
+        for end in ends.tolist()
+    ]
+    chance = np.diff([0, *within, len(some) * len(line)]) / (len(some) * len(line))
+    base = np.log(np.maximum(chance, 1 / (len(some) * len(line))))
+    usual, without = (
+        np.log((np.maximum(counts - gone, 0) + 0.5) / (len(moves) + 0.5 * len(counts))) - base
+        for gone in (0, 1)
+    )
+    return ends, usual, without
+
+
+def _by_covariances(table: InformedTable, sought: _Sought) -> float:
+    """Return whom the attacker links who has learned how the changes of all columns go together."""
+    changes = np.atleast_2d(np.cov((sought.values - table.rows[sought.places]).T))
+    changes += np.diag(np.maximum(_RIDGE * table.rows.var(axis=0), np.finfo(np.float64).tiny))
+    apart = np.linalg.inv(np.linalg.cholesky(changes)).T  # of the first column alone its own value counts
+    none = np.zeros((0, 0), np.uint8), np.zeros((2, 0, 0))
+    return _share(table, sought, (sought.values @ apart, table.rows @ apart), none)
+
+
+def _share(
+    table: InformedTable,
+    sought: _Sought,
+    compared: tuple[Reals, Reals],
+    learned: tuple[NDArray[np.uint8], Reals],
+) -> float:
+    """Return the share of those who are sought that is linked: of all, or of a random part of many.
+
+    Of a part it is looked at until enough are linked; the share is then (linked − 1)/(looked at − 1), which
+    is right on average whenever one stops, by Girshick et al. (1946).
+
+    Args:
+        compared: ranks or values: (r, p) of the released records, (c, p) of the originals.
+        learned: the bin of each distance of ranks, (p, distances), and what `_learn` returns of the bins;
+            without a column of bins values are compared by their distance.
+    """
+    labels = table.labels[sought.places]
+    first, last = table.classes[labels], table.classes[labels + 1]
+    units = len(sought.starts) - 1
+    every = int((last - first).sum()) <= _PAIRS
+    most, enough = (units, units + 1) if every else (min(units, LOOKED_AT), _LINKED)
+    lots = np.zeros(0) if every else np.random.default_rng(_SEED).random(most)
+    seen, known = (np.ascontiguousarray(side, np.float64) for side in compared)
+    places = (sought.places, first, last, table.who, table.theirs, table.begin)
+    linked, looked = _look(seen, known, places, learned, (sought.starts, lots, most, enough))
+    return float((linked - 1) / (looked - 1) if linked >= enough else linked / looked)
+
+
+@kernel
+def _look(seen, known, places, learned, plan):  # type: ignore[no-untyped-def]
+    """Return how many are linked of those that were looked at, and how many these are."""
+    starts, lots, most, enough = plan
+    linked, looked = 0.0, 0
+    while looked < most and linked < enough:
+        missed = 1.0
+        for i in range(starts[looked], starts[looked + 1]):
+            missed *= 1 - _chance(i, seen, known, places, learned)
+        if len(lots) == 0:  # all are looked at: what a lot would decide is added up
+            linked += 1 - missed
+        elif lots[looked] < 1 - missed:
+            linked += 1
+        looked += 1
+    return linked, looked
+
+
+@kernel
+def _chance(i, seen, known, places, learned):  # type: ignore[no-untyped-def]
+    """Return the chance that the guess for a released record is right."""
+    own, first, last, who, theirs, begin = places
+    bins, lifts = learned
+    # What was learned without this record.
+    table = lifts[0].copy()
+    for j in range(len(bins)):
+        moved = bins[j, int(abs(seen[i, j] - known[own[i], j]))]
+        table[j, moved] = lifts[1, j, moved]
+    # The best guess among the originals of whom it is.
+    me, shown, mine, right, wrong = who[own[i]], seen[i], -np.inf, 0.0, 0.0
+    for place in theirs[begin[me] : begin[me + 1]]:
+        if first[i] <= place < last[i]:
+            own_score = _score(shown, known[place], bins, table)
+            if own_score > mine + _CLOSE * (1 + abs(own_score)):
+                mine, right = own_score, 0.0
+            if own_score >= mine - _CLOSE * (1 + abs(own_score)):
+                right += 1
+    # Others, from the nearest by the first column on, until none can be better.
+    above, below = mine + _CLOSE * (1 + abs(mine)), mine - _CLOSE * (1 + abs(mine))
+    ahead, rest = _best_ahead(table)
+    up = first[i] + np.searchsorted(known[first[i] : last[i], 0], shown[0])
+    down = up - 1
+    while down >= first[i] or up < last[i]:
+        far_down = shown[0] - known[down, 0] if down >= first[i] else np.inf
+        far_up = known[up, 0] - shown[0] if up < last[i] else np.inf
+        apart = min(far_down, far_up)
+        most = -apart * apart if len(bins) == 0 else ahead[bins[0, int(apart)]] + rest
+        if most < below:
+            break
+        if far_down <= far_up:
+            k, down = down, down - 1
+        else:
+            k, up = up, up + 1
+        other = _score(shown, known[k], bins, table)
+        if other >= below and who[k] != me:
+            if other > above:
+                return 0.0
+            wrong += 1
+    return right / (right + wrong)
+
+
+@kernel
+def _best_ahead(table):  # type: ignore[no-untyped-def]
+    """Return the best score of the first column from each bin on, and that of all other columns together."""
+    ahead, rest = np.empty(table.shape[1]), 0.0
+    for j in range(len(table)):
+        best = -np.inf
+        for b in range(table.shape[1] - 1, -1, -1):
+            best = max(best, table[j, b])
+            if j == 0:
+                ahead[b] = best
+        rest += best if j > 0 else 0.0
+    return ahead, rest
+
+
+@kernel
+def _score(shown, original, bins, table):  # type: ignore[no-untyped-def]
+    """Return how well an original fits a released record: more is better."""
+    total = 0.0
+    if len(bins) == 0:
+        for j in range(len(shown)):
+            total -= (shown[j] - original[j]) ** 2
+    else:
+        for j in range(len(shown)):
+            total += table[j, bins[j, int(abs(shown[j] - original[j]))]]
+    return total
