@@ -59,6 +59,7 @@ def verify(
     """
     from anon_pipeline.base.errors import private_stage  # noqa: PLC0415
     from anon_pipeline.gate import Status  # noqa: PLC0415
+    from anon_pipeline.publish.collection.collection_check import is_collected  # noqa: PLC0415
     from anon_pipeline.publish.manifest.signatures import read_public_key  # noqa: PLC0415
     from anon_pipeline.publish.verify.together import holds_several  # noqa: PLC0415
     from anon_pipeline.publish.verify.verify import Against, verify_in_detail  # noqa: PLC0415
@@ -73,7 +74,7 @@ def verify(
         locations = locations_of(policy_file, project, outside=allow_outside)
         locations.confine(policy)
         against = Against(policy, locations.hierarchies, key, locations.sources)
-    if holds_several(release):
+    if holds_several(release) or is_collected(release):
         verify_several(release, against, as_json=as_json)
         return
     with private_stage("verify"):

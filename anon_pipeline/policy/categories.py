@@ -23,6 +23,7 @@ from anon_pipeline.policy.hierarchies import (
     as_texts,
     hierarchy_kind,
     leaves_of,
+    looks_suppressed,
 )
 from anon_pipeline.policy.kind_names import CategoryMechanism
 from anon_pipeline.policy.marks import COUNTED, LATER, SHOWN
@@ -184,7 +185,7 @@ class PerturbCategories(Allowing):
         leaves = self.domain
         if len(set(leaves)) != len(leaves):
             raise ValueError("each value of the domain must be named once")
-        if TOP in leaves:
+        if any(map(looks_suppressed, leaves)):
             raise ValueError(
                 f"the domain must not have the value {TOP}, which is how a suppressed value is released. "
                 "Take another name for it, and map it in clean.columns"

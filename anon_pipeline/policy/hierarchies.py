@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
@@ -21,6 +22,18 @@ TOP = "*"
 _DEEPEST = 50  # levels of a taxonomy; a YAML alias can make one without an end
 _WRITTEN = "anon_pipeline.hierarchy.table_files"
 _MOST = 2**53  # intervals of one width in the next; beyond, a float no longer counts them
+
+
+def looks_suppressed(value: object) -> bool:
+    """Tell whether a reader would take a value for a suppressed one, blanks and invisible signs left aside.
+
+    >>> [looks_suppressed(value) for value in ("*", " *\u200b", "\uff0a", "**", "a*", 5)]
+    [True, True, True, False, False, False]
+    """
+    if not isinstance(value, str) or (value.isascii() and TOP not in value):
+        return False
+    shown = unicodedata.normalize("NFKC", value)
+    return "".join(sign for sign in shown if sign.isprintable() and not sign.isspace()) == TOP
 
 
 class Table(Strict):
@@ -142,7 +155,7 @@ class Order(Strict):
     def _once(self) -> Order:
         if len(set(self.order)) != len(self.order):
             raise ValueError("order must name each value once")
-        if TOP in self.order:
+        if any(map(looks_suppressed, self.order)):
             raise ValueError(f"order must not list {TOP}, which is how a suppressed value is released")
         return self
 

@@ -1,19 +1,20 @@
-"""Attackers who know how columns are changed as a whole, and weigh originals by how far values move.
+"""Attackers who know how columns are changed as a whole, and weigh originals by how values move.
 
 Such a column has no distribution that likelihoods could be computed from, but its mechanism is public: who
-knows the originals can run it, and learn. Two attackers learn: one how far the ranks of each column move,
-taken by itself (so he leaves out originals that are too far away); the other one how the changes of all
-columns go together (so a change that is large for the column, but usual beside the others, does not mislead
-him). What they learn is estimated from the release, of each record from all others.
+knows the originals can run it, and learn. Three attackers learn: how far the ranks of each column move, taken
+by itself (so originals that are too far away are left out); how all columns together follow from the
+originals, as a regression does (so values that move towards the mean, or changes that go together, do not
+mislead); and the same of logarithms, as values that are multiplied follow. What they learn is estimated from
+the release, of each record from all others.
 
-Belongs here: the two attackers, and whom they link. Does not belong here: the nearest original (`linking`).
+Belongs here: these attackers, and whom they link. Does not belong here: the nearest original (`linking`).
 
 Decision: docs/adr/0088-columns-changed-as-a-whole.md.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,16 +43,18 @@ _RIDGE = 1e-6  # of a column's variance: changes without any variance have no in
 class InformedTable:
     """The c originals in classes, sorted once to measure several releases; make it with `informed_table`.
 
-    rows: (c, p) values, by class and then by the values of the first column.
-    ranks: (c, p) of each among all, doubled; ``lines``: p times (c,) sorted values.
+    rows: (d, p) different values of each class, by class and then by the first column.
+    counts: (d,) originals of each; ``ranks``: (d, p) rank of each value among all originals, doubled.
+    lines: p times (c,) sorted values.
     order: (p,) the column of the table that each is.
-    places: (n,) where each original is; −1 for one of no class.
-    classes: (m + 1,) where each class begins; ``labels``: (c,).
-    who: (c,) whose each is, 0 …; where records are sought, its place.
-    theirs: (c,) places by ``who``; ``begin``: where those of each begin.
+    places: (n,) row of each original; −1 for one of no class.
+    classes: (m + 1,) where each class begins; ``labels``: (d,).
+    who: (n,) whose each original is, 0 …; where records are sought, its own number.
+    theirs: (c,) rows by ``who``; ``begin``: where those of each begin.
     """
 
     rows: Reals = field(repr=False)
+    counts: Integers = field(repr=False)
     ranks: Reals = field(repr=False)
     lines: list[Reals] = field(repr=False)
     order: Integers = field(repr=False)
@@ -63,18 +66,18 @@ class InformedTable:
     begin: Integers = field(repr=False)
 
     def linked_share(self, released: NDArray[np.number], own: NDArray[np.integer]) -> float:
-        """Return the share that the better of both attackers links, see `informed_linking`."""
+        """Return the share that the best of the attackers links, see `informed_linking`."""
         if len(own) < LEAST or not len(self.order):
             return 0.0
-        places = self.places[own]
-        some, starts = _choose(places, self.who[places])
-        sought = _Sought(
-            np.ascontiguousarray(released[some][:, self.order], np.float64), places[some], starts
+        some, starts = _choose(self.places[own], self.who[own])
+        values = np.ascontiguousarray(released[some][:, self.order], np.float64)
+        sought = _Sought(values, self.places[own[some]], self.who[own[some]], starts)
+        logarithms = _Sought(_log(values), sought.places, sought.who, starts)
+        return max(
+            _by_ranks(self, sought),
+            _by_regression(self, sought, self.rows),
+            _by_regression(self, logarithms, _log(self.rows)),
         )
-        shares = [_by_ranks(self, sought)]
-        if len(self.order) > 1:
-            shares.append(_by_covariances(self, sought))
-        return max(shares)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,12 +85,13 @@ class _Sought:
     """Released records that are looked at, or learned from.
 
     values: (r, p) released values, in the order of the table's columns.
-    places: (r,) of their originals.
+    places: (r,) rows of their originals; ``who``: (r,) whose they are.
     starts: (u + 1,) where the records of each of those who are sought begin.
     """
 
     values: Reals = field(repr=False)
     places: Integers = field(repr=False)
+    who: Integers = field(repr=False)
     starts: Integers = field(repr=False)
 
 
@@ -136,26 +140,35 @@ def informed_linking(
 def informed_table(
     originals: NDArray[np.number], labels: NDArray[np.integer], people: NDArray[np.integer] | None = None
 ) -> InformedTable:
-    """Sort originals; the arguments are those of `informed_linking`."""
+    """Sort originals; the arguments are those of `informed_linking`.
+
+    Raises:
+        ValueError: a record of a class lacks a finite value.
+    """
     kept = np.flatnonzero(labels >= 0)
     rows = np.asarray(originals[kept], np.float64)
+    if not np.isfinite(rows).all():
+        raise ValueError("originals must have finite values in every class, got others")
     lines = [np.sort(column) for column in rows.T]
     different = [int(np.count_nonzero(np.diff(line))) for line in lines]
     order = np.argsort(-np.array(different, np.int64), kind="stable").astype(np.int64)
     rows, lines = rows[:, order], [lines[j] for j in order]
     turn = np.lexsort((*rows[:, ::-1].T, labels[kept]))
-    rows, kept = np.ascontiguousarray(rows[turn]), kept[turn]
-    places = np.full(len(labels), -1, np.int64)
-    places[kept] = np.arange(len(kept))
-    ranks = np.empty(rows.shape)
-    for j, line in enumerate(lines):
-        ranks[:, j] = _ranks(line, rows[:, j])
+    rows, kept = rows[turn], kept[turn]
     own = labels[kept]
-    who = np.arange(len(kept)) if people is None else people[kept].astype(np.int64)
-    theirs = np.arange(len(kept)) if people is None else np.argsort(who, kind="stable").astype(np.int64)
+    begins = np.ones(len(kept), np.bool_)
+    begins[1:] = (rows[1:] != rows[:-1]).any(axis=1) | (own[1:] != own[:-1])
+    first = np.flatnonzero(begins)
+    places = np.full(len(labels), -1, np.int64)
+    places[kept] = np.cumsum(begins) - 1
+    rows, own = np.ascontiguousarray(rows[first]), own[first]
+    ranks = np.stack([_ranks(line, rows[:, j]) for j, line in enumerate(lines)], axis=1) if lines else rows
+    who = np.arange(len(labels)) if people is None else people.astype(np.int64)
+    theirs = kept[np.argsort(who[kept], kind="stable")]
     begin = np.searchsorted(who[theirs], np.arange(int(who.max(initial=-1)) + 2)).astype(np.int64)
     classes = np.searchsorted(own, np.arange(int(own.max(initial=-1)) + 2)).astype(np.int64)
-    return InformedTable(rows, ranks, lines, order, places, classes, own, who, theirs, begin)
+    counts = np.diff(np.append(first, len(kept))).astype(np.int64)
+    return InformedTable(rows, counts, ranks, lines, order, places, classes, own, who, places[theirs], begin)
 
 
 def _choose(places: Integers, who: Integers) -> tuple[Integers, Integers]:
@@ -177,6 +190,12 @@ def _choose(places: Integers, who: Integers) -> tuple[Integers, Integers]:
     return line[order[: starts[many]]], starts[: many + 1].astype(np.int64)
 
 
+def _log(values: Reals) -> Reals:
+    """Return ln of the numbers and 1, with their signs: factors become differences."""
+    found: Reals = np.sign(values) * np.log1p(np.abs(values))
+    return found
+
+
 def _by_ranks(table: InformedTable, sought: _Sought) -> float:
     """Return whom the attacker links who has learned how far ranks move."""
     p = len(table.order)
@@ -184,12 +203,12 @@ def _by_ranks(table: InformedTable, sought: _Sought) -> float:
     known = table.ranks[sought.places]
     learned = [_learn(known[:, j].astype(np.int64), seen[:, j].astype(np.int64)) for j in range(p)]
     most = max(len(usual) for _, usual, _ in learned)
-    bins = np.zeros((p, 2 * len(table.rows) + 1), np.uint8)
+    bins = np.zeros((p, 2 * len(table.lines[0]) + 1), np.uint8)
     lifts = np.full((2, p, most), -np.inf)
     for j, (ends, usual, without) in enumerate(learned):
         bins[j] = np.searchsorted(ends, np.arange(bins.shape[1]))
         lifts[0, j, : len(usual)], lifts[1, j, : len(usual)] = usual, without
-    return _share(table, sought, (seen, table.ranks), (bins, lifts))
+    return _share(table, sought, (seen, known, table.ranks), (bins, lifts))
 
 
 def _ranks(line: Reals, values: Reals) -> Reals:
@@ -226,19 +245,42 @@ def _learn(known: Integers, seen: Integers) -> tuple[Integers, Reals, Reals]:
     return ends, usual, without
 
 
-def _by_covariances(table: InformedTable, sought: _Sought) -> float:
-    """Return whom the attacker links who has learned how the changes of all columns go together."""
-    changes = np.atleast_2d(np.cov((sought.values - table.rows[sought.places]).T))
-    changes += np.diag(np.maximum(_RIDGE * table.rows.var(axis=0), np.finfo(np.float64).tiny))
-    apart = np.linalg.inv(np.linalg.cholesky(changes)).T  # of the first column alone its own value counts
+def _by_regression(table: InformedTable, sought: _Sought, rows: Reals) -> float:
+    """Return whom the attacker links who has learned how released values follow from the originals.
+
+    An original is the likelier, the smaller the residual, by the covariances of the residuals. Of the own
+    original it is what it would be without this record: residual / (1 − leverage).
+
+    Args:
+        rows: (d, p) values of the originals, on the scale of ``sought``.
+    """
+    mine = rows[sought.places]
+    known = np.hstack((np.ones((len(mine), 1)), mine - mine.mean(axis=0)))
+    line, *_ = np.linalg.lstsq(known, sought.values, rcond=None)
+    residuals = sought.values - known @ line
+    spread = np.atleast_2d(np.cov(residuals.T))
+    spread += np.diag(np.maximum(_RIDGE * rows.var(axis=0), np.finfo(np.float64).tiny))
+    apart = np.linalg.inv(np.linalg.cholesky(spread)).T
+    inverse = np.linalg.pinv(known.T @ known)
+    leverage = np.minimum(np.einsum("ij,jk,ik->i", known, inverse, known), 0.5)
+    own = sought.values - residuals / (1 - leverage[:, None])
+    expected = np.hstack((np.ones((len(rows), 1)), rows - mine.mean(axis=0))) @ line
+    # The search begins with the first column: let it be the one that differs most.
+    apart = apart @ np.linalg.eigh(np.atleast_2d(np.cov((expected @ apart).T)))[1][:, ::-1]
+    known = expected @ apart
+    turn = np.lexsort((known[:, 0], table.labels))
+    place = np.empty(len(turn), np.int64)
+    place[turn] = np.arange(len(turn))
+    table = replace(table, counts=table.counts[turn], theirs=place[table.theirs])
+    sought = replace(sought, places=place[sought.places])
     none = np.zeros((0, 0), np.uint8), np.zeros((2, 0, 0))
-    return _share(table, sought, (sought.values @ apart, table.rows @ apart), none)
+    return _share(table, sought, (sought.values @ apart, own @ apart, known[turn]), none)
 
 
 def _share(
     table: InformedTable,
     sought: _Sought,
-    compared: tuple[Reals, Reals],
+    compared: tuple[Reals, Reals, Reals],
     learned: tuple[NDArray[np.uint8], Reals],
 ) -> float:
     """Return the share of those who are sought that is linked: of all, or of a random part of many.
@@ -247,7 +289,8 @@ def _share(
     is right on average whenever one stops, by Girshick et al. (1946).
 
     Args:
-        compared: ranks or values: (r, p) of the released records, (c, p) of the originals.
+        compared: ranks or values: (r, p) of the released records, (r, p) of their own originals, (d, p) of
+            all originals.
         learned: the bin of each distance of ranks, (p, distances), and what `_learn` returns of the bins;
             without a column of bins values are compared by their distance.
     """
@@ -257,21 +300,21 @@ def _share(
     every = int((last - first).sum()) <= _PAIRS
     most, enough = (units, units + 1) if every else (min(units, LOOKED_AT), _LINKED)
     lots = np.zeros(0) if every else np.random.default_rng(_SEED).random(most)
-    seen, known = (np.ascontiguousarray(side, np.float64) for side in compared)
-    places = (sought.places, first, last, table.who, table.theirs, table.begin)
-    linked, looked = _look(seen, known, places, learned, (sought.starts, lots, most, enough))
+    seen, mine, known = (np.ascontiguousarray(side, np.float64) for side in compared)
+    places = (sought.places, first, last, sought.who, table.theirs, table.begin, table.counts)
+    linked, looked = _look((seen, mine, known), places, learned, (sought.starts, lots, most, enough))
     return float((linked - 1) / (looked - 1) if linked >= enough else linked / looked)
 
 
 @kernel
-def _look(seen, known, places, learned, plan):  # type: ignore[no-untyped-def]
+def _look(compared, places, learned, plan):  # type: ignore[no-untyped-def]
     """Return how many are linked of those that were looked at, and how many these are."""
     starts, lots, most, enough = plan
     linked, looked = 0.0, 0
     while looked < most and linked < enough:
         missed = 1.0
         for i in range(starts[looked], starts[looked + 1]):
-            missed *= 1 - _chance(i, seen, known, places, learned)
+            missed *= 1 - _chance(i, compared, places, learned)
         if len(lots) == 0:  # all are looked at: what a lot would decide is added up
             linked += 1 - missed
         elif lots[looked] < 1 - missed:
@@ -281,29 +324,31 @@ def _look(seen, known, places, learned, plan):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _chance(i, seen, known, places, learned):  # type: ignore[no-untyped-def]
+def _chance(i, compared, places, learned):  # type: ignore[no-untyped-def]
     """Return the chance that the guess for a released record is right."""
-    own, first, last, who, theirs, begin = places
+    seen, own, known = compared
+    place, first, last, who, theirs, begin, counts = places
     bins, lifts = learned
     # What was learned without this record.
     table = lifts[0].copy()
     for j in range(len(bins)):
-        moved = bins[j, int(abs(seen[i, j] - known[own[i], j]))]
+        moved = bins[j, int(abs(seen[i, j] - own[i, j]))]
         table[j, moved] = lifts[1, j, moved]
     # The best guess among the originals of whom it is.
-    me, shown, mine, right, wrong = who[own[i]], seen[i], -np.inf, 0.0, 0.0
-    for place in theirs[begin[me] : begin[me + 1]]:
-        if first[i] <= place < last[i]:
-            own_score = _score(shown, known[place], bins, table)
-            if own_score > mine + _CLOSE * (1 + abs(own_score)):
-                mine, right = own_score, 0.0
-            if own_score >= mine - _CLOSE * (1 + abs(own_score)):
+    shown, mine, right = seen[i], -np.inf, 0
+    his = theirs[begin[who[i]] : begin[who[i] + 1]]
+    for k in his:
+        if first[i] <= k < last[i]:
+            score = _score(shown, own[i] if k == place[i] else known[k], bins, table)
+            if score > mine + _CLOSE * (1 + abs(score)):
+                mine, right = score, 0
+            if score >= mine - _CLOSE * (1 + abs(score)):
                 right += 1
     # Others, from the nearest by the first column on, until none can be better.
     above, below = mine + _CLOSE * (1 + abs(mine)), mine - _CLOSE * (1 + abs(mine))
     ahead, rest = _best_ahead(table)
     up = first[i] + np.searchsorted(known[first[i] : last[i], 0], shown[0])
-    down = up - 1
+    down, wrong = up - 1, 0
     while down >= first[i] or up < last[i]:
         far_down = shown[0] - known[down, 0] if down >= first[i] else np.inf
         far_up = known[up, 0] - shown[0] if up < last[i] else np.inf
@@ -315,11 +360,14 @@ def _chance(i, seen, known, places, learned):  # type: ignore[no-untyped-def]
             k, down = down, down - 1
         else:
             k, up = up, up + 1
-        other = _score(shown, known[k], bins, table)
-        if other >= below and who[k] != me:
-            if other > above:
+        score = _score(shown, own[i] if k == place[i] else known[k], bins, table)
+        if score >= below:
+            others = counts[k]
+            for one in his:
+                others -= one == k
+            if others > 0 and score > above:
                 return 0.0
-            wrong += 1
+            wrong += others
     return right / (right + wrong)
 
 

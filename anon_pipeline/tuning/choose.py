@@ -15,6 +15,7 @@ USEFUL = (
     "largest k, then the least loss. A limit on the recoding that no point keeps does not count "
     "here"
 )
+USEFUL_WITHOUT_EPSILON = USEFUL.replace("smallest ε, then the largest k", "largest k")
 LEAST_USELESS = (
     "no point keeps all limits on usefulness. Of the points that pass, this one comes nearest to the "
     "limits on noise and on the share released. Try larger ε (--epsilon), if you can promise them"
@@ -48,7 +49,9 @@ def choose_point(points: Sequence[Point]) -> tuple[Point | None, str]:
     passing = [point for point in points if point.passes]
     useful = _useful(passing)
     if useful or not passing:
-        return min(useful, key=_smallest_epsilon, default=None), USEFUL
+        found = min(useful, key=_smallest_epsilon, default=None)
+        said = found is None or found.choice.epsilon is not None
+        return found, USEFUL if said else USEFUL_WITHOUT_EPSILON
     return min(passing, key=lambda point: (_uselessness(point), *_careful(point))), LEAST_USELESS
 
 

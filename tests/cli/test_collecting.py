@@ -59,6 +59,10 @@ def test_a_divided_table_is_collected_signed_and_verified(folder: Make, small_pe
     shutil.rmtree(made.path / place / keys[0])
     done = made.call("verify", place)
     assert (done.code, "1 release listed and not there" in done.out) == (1, True)
+    for key in keys[1:]:
+        shutil.rmtree(made.path / place / key)
+    done = made.call("verify", place)
+    assert done.code == 1 and "3 releases listed and not there" in done.out, done.err
 
 
 def test_without_a_policy_it_says_what_was_not_done(folder: Make, small_people: People) -> None:

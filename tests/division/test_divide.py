@@ -157,7 +157,10 @@ def test_a_folder_of_files_with_keys(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"source": {"path": "people.csv", "format": "csv"}}, "source: must be a path of Parquet"),
+        (
+            {"source": {"path": "people.csv", "format": "csv"}},
+            "source: must be a path without {partition}, with format: parquet",
+        ),
         ({"anonymize": {"recoder": "mondrian"}}, "anonymize.recoder: must choose levels for the whole table"),
         (
             {"record_key": "person", "deidentify": {"key_env": "KEY"}},

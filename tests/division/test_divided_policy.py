@@ -69,6 +69,11 @@ def test_what_is_other_and_what_is_not() -> None:
     assert attributes == rest
 
 
+def test_a_policy_may_have_no_gate() -> None:
+    made = divided_document(document(gate=None, budget=None, publish=None), **TERMS)
+    assert "gate" not in made["attributes"] and made["attributes"]["publish"] == SECTIONS["publish"]
+
+
 @pytest.mark.parametrize("closer", [True, False])
 def test_its_file_is_a_policy(tmp_path: Path, closer: bool) -> None:
     made = divided_document(document(budget=None), **TERMS)

@@ -267,15 +267,14 @@ def test_coding_distinct_values_is_coding_all(kind: str, rows: list[int | None])
     [
         (column("*", "a", "*", "b", None), SUPPRESS, "2 records have such values"),
         (column("*", *"abcdefgh"), SUPPRESS, "1 record has such a value"),
+        (column(" *", "a", "*\u200b", "\uff0a", "b"), SUPPRESS, "3 records have such values"),
         (column("*", "a", "*", "b", dtype="string"), None, "2 records have such values"),
         (column("9413*", "94139", "9*", "****"), Mask(mask=(1, 2)), "3 records have such values"),
     ],
 )
 def test_a_value_that_looks_suppressed_is_refused(values: pd.Series, spec: Any, said: str) -> None:
     message = refused(values, spec)
-    assert (
-        said in message and "map such values in clean.columns (q: {missing: ...} or {values: ...})" in message
-    )
+    assert said in message and "map such values in clean.columns, as q: {missing: ['*']}" in message
     assert "9413" not in message
 
 
@@ -285,7 +284,7 @@ def test_values_with_a_star_are_values_where_nothing_is_masked() -> None:
 
 def test_a_hierarchy_with_the_mark_as_a_leaf_is_refused(tmp_path: Path) -> None:
     (tmp_path / "q.csv").write_text("1;x;*\n*;x;*\n", encoding="utf-8")
-    for spec in (Table(table="q.csv"), Tree(tree={"x": ["1", "*"]})):
+    for spec in (Table(table="q.csv"), Tree(tree={"x": ["1", "*"]}), Tree(tree={"x": ["1", "* "]})):
         message = refused(column("1", "1"), spec, folder=tmp_path)
         assert "the hierarchy must not have the leaf *" in message
     (tmp_path / "q.csv").write_text("1;*;*\n2;y;*\n", encoding="utf-8")  # hidden earlier than others: fine

@@ -57,6 +57,18 @@ def test_one_without_a_release_says_why(folder: Path) -> None:
     assert found["many"].to_json()["found"] is None
 
 
+def test_a_limit_that_only_half_of_the_records_breaks_leaves_no_policy_out(folder: Path) -> None:
+    """The expected error of half of the records is twice as large; only that of all is published."""
+    named = policies()
+    limit = named["dp"].model_copy(
+        update={"gate": named["dp"].gate.model_copy(update={"expected_error": 0.03})}
+    )
+    found = compared(folder, {"dp": limit, "classes": class_policy()})["dp"]
+    assert found.found is not None, found.problem
+    tighter = limit.model_copy(update={"gate": limit.gate.model_copy(update={"expected_error": 0.001})})
+    assert compared(folder, {"dp": tighter, "classes": class_policy()})["dp"].found is None
+
+
 def test_secrets_are_those_asked_for(folder: Path) -> None:
     found = compared(folder, policies(), secrets=["sex"])["classes"].found
     assert found is not None and list(found.learned.gains) == ["sex"]

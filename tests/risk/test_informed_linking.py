@@ -46,17 +46,10 @@ def slow_informed(
     """Do as `informed_linking`, one pair after the other."""
     kept = [k for k, label in enumerate(labels) if label >= 0]
     laws = [_slow_law(released[:, j], own, originals[:, j], kept) for j in range(released.shape[1])]
-    changes = np.atleast_2d(np.cov((released - originals[own]).T))
-    changes += np.diag(np.maximum(1e-6 * originals[kept].var(axis=0), np.finfo(float).tiny))
-    inverse = np.linalg.inv(changes)
-
-    def by_covariances(i: int, k: int) -> float:
-        apart = released[i] - originals[k]
-        return -float(apart @ inverse @ apart)
-
     attackers = [lambda i, k: sum(law(i, k) for law in laws)]
-    if released.shape[1] > 1:
-        attackers.append(by_covariances)
+    attackers.append(_slow_regression(released, own, originals, kept))
+    logs = [np.sign(values) * np.log1p(np.abs(values)) for values in (released, originals)]
+    attackers.append(_slow_regression(logs[0], own, logs[1], kept))
     shares = []
     for score in attackers:
         missed: dict[int, float] = {}
@@ -69,6 +62,24 @@ def slow_informed(
             missed[whose[mine]] = missed.get(whose[mine], 1.0) * (1 - right)
         shares.append(1 - sum(missed.values()) / len(missed))
     return max(shares)
+
+
+def _slow_regression(released: Reals, own: list[int], originals: Reals, kept: list[int]):  # type: ignore[no-untyped-def]
+    known = np.column_stack([np.ones(len(own)), originals[own]])
+    line = np.linalg.pinv(known) @ released
+    residuals = released - known @ line
+    spread = np.atleast_2d(np.cov(residuals.T))
+    different = np.unique(np.column_stack([np.zeros(len(kept)), originals[kept]]), axis=0)
+    inverse = np.linalg.inv(spread + np.diag(np.maximum(1e-6 * different[:, 1:].var(axis=0), 1e-300)))
+    hats = np.diag(known @ np.linalg.pinv(known))
+
+    def fit(i: int, k: int) -> float:
+        apart = released[i] - np.concatenate([[1], originals[k]]) @ line
+        if k == own[i]:
+            apart = apart / (1 - min(hats[i], 0.5))
+        return -float(apart @ inverse @ apart)
+
+    return fit
 
 
 def _slow_law(seen: Reals, own: list[int], known: Reals, kept: list[int]):  # type: ignore[no-untyped-def]

@@ -8,7 +8,15 @@ import pytest
 
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy import policy_from
-from anon_pipeline.tuning.choose import LEAST_USELESS, USEFUL, choose_point, excess, mark_front, nearest
+from anon_pipeline.tuning.choose import (
+    LEAST_USELESS,
+    USEFUL,
+    USEFUL_WITHOUT_EPSILON,
+    choose_point,
+    excess,
+    mark_front,
+    nearest,
+)
 from anon_pipeline.tuning.grid import Choice
 from anon_pipeline.tuning.limit_forecasts import verdicts
 from anon_pipeline.tuning.results import Expected, Point
@@ -18,7 +26,7 @@ def expected(risk: float, loss: float = 0.1, *, suppression: float = 0.0, smalle
     return Expected(0.1, 0.1, risk, risk, suppression, suppression, loss, loss, (0.0, 0.0), smallest)
 
 
-def point(risk: float, loss: float, *missed: Verdict, k: int = 5, epsilon: float = 1.0) -> Point:
+def point(risk: float, loss: float, *missed: Verdict, k: int = 5, epsilon: float | None = 1.0) -> Point:
     return Point(Choice(k, epsilon, None, "ola"), expected(risk, loss), missed)
 
 
@@ -45,6 +53,12 @@ def test_the_front_has_the_points_that_none_is_better_than() -> None:
     assert [p.on_front for p in points] == [True, True, False, False, True]
     alike = mark_front([point(0.1, 0.5), point(0.1, 0.5, k=6)])
     assert [p.on_front for p in alike] == [True, True]
+
+
+def test_without_noise_the_rule_names_no_epsilon() -> None:
+    points = [point(0.05, 0.3, epsilon=None), point(0.08, 0.2, k=9, epsilon=None)]
+    assert choose_point(points) == (points[1], USEFUL_WITHOUT_EPSILON)
+    assert "ε" not in USEFUL_WITHOUT_EPSILON and "the one with the largest k" in USEFUL_WITHOUT_EPSILON
 
 
 def warned(limit: str) -> Verdict:

@@ -38,6 +38,11 @@ _ADDED: Final = ("policies", "records", "released")
 _COUNTED: Final = ("classes", "smallest", "shared")
 
 
+def is_collected(folder: Path) -> bool:
+    """Tell whether a folder is of no release, and has a collection, perhaps without its releases."""
+    return folder.is_dir() and not (folder / MANIFEST).exists() and (folder / COLLECTION).exists()
+
+
 def verify_collection(
     folder: Path,
     against: Against,
@@ -45,11 +50,7 @@ def verify_collection(
     verify: Callable[[Path, Against], Verification] = verify_in_detail,
     observe: Observer = ignore,
 ) -> Verifications:
-    """Verify the releases in a folder as `verify_together` does, and compare them with its collection.
-
-    Raises:
-        InputError: there is no release.
-    """
+    """Verify the releases in a folder as `verify_together` does, and compare them with its collection."""
     found = verify_together(folder, against, verify=verify, observe=observe)
     return replace(found, collection=check_collection(folder, found, against.key))
 

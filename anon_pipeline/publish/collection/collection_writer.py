@@ -70,6 +70,11 @@ def collect_releases(
     if not holds_several(folder):
         raise InputError("the folder must hold folders of releases, and no release of its own")
     _refuse_others(folder)
+    if key is None and _is_signed(folder):
+        raise InputError(
+            f"the {COLLECTION} in the folder is signed, and would be replaced by one that is not. Give "
+            "--policy with the policy that signs, or move it away"
+        )
     against = against if key is None else replace(against, key=key.public_key())
     found = verify_together(folder, against, verify=verify, observe=observe)
     if found.refused:
@@ -109,6 +114,12 @@ def _is_page(path: Path) -> bool:
         return False
     with path.open("rb") as file:
         return _MARK in file.read(_HEAD)
+
+
+def _is_signed(folder: Path) -> bool:
+    """Tell whether a folder has a collection with a signature, whosever it is."""
+    path = folder / COLLECTION
+    return path.exists() and "signature" in parsed_json(read_small(path, COLLECTION_BYTES) or b"{}")
 
 
 def _is_collection(path: Path) -> bool:

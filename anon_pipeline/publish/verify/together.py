@@ -26,7 +26,6 @@ from anon_pipeline.gate import GateReport, Status, Verdict
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.collection.part import Part, part_of
 from anon_pipeline.publish.manifest.manifest import MANIFEST
-from anon_pipeline.publish.release_files import manifests_in
 from anon_pipeline.publish.verify.verify import Against, Verification, verify_in_detail
 from anon_pipeline.publish.verify.verify_files import unmeasured_verdict, verdict_on, verdict_on_list
 from anon_pipeline.publish.verify.verify_policy import POLICY_DIGEST
@@ -114,12 +113,10 @@ def verify_together(
         against: policy and key of all of them, where there are any.
         verify: verifies one of them, by its manifest; may know other kinds of releases.
         observe: called with the name of each folder.
-    Raises:
-        InputError: there is no release.
     """
     each, digests = dict[str, Verification](), dict[str, str | None]()
     parts, counted, strange = dict[str, Part](), list[Classes | None](), False
-    for manifest in manifests_in(folder):
+    for manifest in sorted(folder.glob(f"*/{MANIFEST}")):
         name = manifest.parent.name
         observe(Step(name))
         found, data = _verify_unchanged(manifest, against, verify)

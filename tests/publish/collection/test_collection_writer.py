@@ -50,6 +50,13 @@ def test_without_a_policy_a_missing_partition_is_not_known(several: Several) -> 
     assert "signature" not in made.document
 
 
+def test_a_signed_collection_is_not_replaced_by_one_that_is_not(collected: Several) -> None:
+    before = (collected.folder / "out" / "collection.json").read_bytes()
+    with pytest.raises(InputError, match="is signed, and would be replaced"):
+        collect_releases(collected.folder / "out", Against(collected.policy, collected.folder))
+    assert (collected.folder / "out" / "collection.json").read_bytes() == before
+
+
 def test_only_releases_that_the_key_has_signed_are_signed(several: Several) -> None:
     made = collect_releases(several.folder / "out", Against(), key=Ed25519PrivateKey.generate())
     assert (made.document, made.found.refused) == (None, [*KEYS])
