@@ -45,8 +45,13 @@ WHOLE_COLUMNS: Final = (
     *(
         f"mechanism={kind}," + _BOTH.format(amount)
         for kind, amount in (
-            *(("rank_swapping", 0.01), ("rank_swapping", 0.1), ("individual_ranking", 10)),
-            *(("rounding", 10), ("multiplicative_noise", 0.1), ("correlated_noise", 0.2)),
+            *(("rank_swapping", 0.01), ("rank_swapping", 0.1), ("rank_swapping", 0.3)),
+            *(
+                ("individual_ranking", 10),
+                ("rounding", 10),
+                ("multiplicative_noise", 0.1),
+                ("correlated_noise", 0.2),
+            ),
             *(("resampling", 3), ("class_swapping", "none"), ("data_shuffling", "none")),
             *(("synthesis", "none"), ("class_synthesis", "none")),
         )
