@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -331,11 +332,19 @@ def test_utility_is_measured_beside_categories(
     assert found.moments.columns == 3  # age, height, income
 
 
-def test_tuning_counts_the_share_of_categories_and_no_more(small_policy: Small, small_people: People) -> None:
+def test_categories_take_a_share_of_epsilon_and_add_to_the_loss(
+    small_policy: Small, small_people: People
+) -> None:
+    """Height is left with a quarter of ε, whatever the categories lose beside it."""
     grid, people = Grid(k=(3,), epsilon=(1.0, 4.0)), workers(small_people())
     beside = tune(small_policy(columns=BOTH), people, grid)
     numbers = tune(small_policy(perturb={"epsilon": 0.5}), small_people(), Grid(k=(3,), epsilon=(0.25, 1.0)))
-    assert [point.expected for point in beside.points] == [point.expected for point in numbers.points]
+    for both, number in zip(beside.points, numbers.points, strict=True):
+        assert set(both.expected.kept) == set(both.expected.linked_categories) == {"job", "smokes"}
+        assert all(0 < kept < 1 for kept in both.expected.kept.values())
+        assert both.expected.loss > number.expected.loss
+        without = replace(both.expected, kept={}, linked_categories={}, loss=number.expected.loss)
+        assert without == number.expected
     alone = small_policy(**ALONE, gate={"suppression": 0.9})
     found = tune(alone, people.drop(columns="height"), grid)
     assert [point.expected.error for point in found.points] == [None, None]
