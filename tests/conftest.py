@@ -277,25 +277,26 @@ def _forget_demands() -> None:
         arguments._demands_of.cache_clear()
 
 
+def make_people(n: int = 240, seed: int = 0) -> pd.DataFrame:
+    """Return a few hundred people, seeded, one column per role."""
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "person": [f"person {i}" for i in range(n)],
+            "age": rng.integers(20, 80, n),
+            "city": rng.choice(["Cork", "Dublin", "Galway"], n),
+            "height": rng.normal(170, 9, n).round(),
+            "income": rng.integers(20, 40, n) * 1000,
+            "illness": rng.choice(["asthma", "flu", "gout", "none"], n),
+            "note": rng.choice(["a", "b"], n),
+        }
+    )
+
+
 @pytest.fixture
 def small_people() -> Callable[..., pd.DataFrame]:
-    """A few hundred people, seeded, one column per role."""
-
-    def make(n: int = 240, seed: int = 0) -> pd.DataFrame:
-        rng = np.random.default_rng(seed)
-        return pd.DataFrame(
-            {
-                "person": [f"person {i}" for i in range(n)],
-                "age": rng.integers(20, 80, n),
-                "city": rng.choice(["Cork", "Dublin", "Galway"], n),
-                "height": rng.normal(170, 9, n).round(),
-                "income": rng.integers(20, 40, n) * 1000,
-                "illness": rng.choice(["asthma", "flu", "gout", "none"], n),
-                "note": rng.choice(["a", "b"], n),
-            }
-        )
-
-    return make
+    """`make_people`."""
+    return make_people
 
 
 @pytest.fixture(scope="session")

@@ -79,27 +79,16 @@ def compare_kinds(  # noqa: PLR0913 - the options of a command
 
     if len(policy_files) < 2:
         raise InputError("two policies or more must be given, to be compared with each other")
-    names = _names(policy_files)
-    policies = {name: _load(file) for name, file in zip(names, policy_files, strict=True)}
-    locations = {
-        name: locations_of(file, project, outside=allow_outside)
-        for name, file in zip(names, policy_files, strict=True)
-    }
+    files = dict(zip(_names(policy_files), policy_files, strict=True))
+    policies = {name: _load(file) for name, file in files.items()}
+    locations = {name: locations_of(file, project, outside=allow_outside) for name, file in files.items()}
     workload = None if sql_file is None else read_workload(sql_file)
     targets = (csv_file, map_file, html_file)
-    for name, file in zip(names, policy_files, strict=True):
+    for name, file in files.items():
         refuse_targets(policies[name], file, locations[name], *targets, partition=partition)
     with Progress() as progress:
-        found = list(
-            compare(
-                policies,
-                locations,
-                secrets=secrets,
-                workload=workload,
-                partition=partition,
-                observe=progress,
-            )
-        )
+        asked: dict[str, Any] = {"secrets": secrets, "workload": workload, "partition": partition}
+        found = list(compare(policies, locations, **asked, observe=progress))
     if not as_json:
         _print(found)
     written = _write(found, targets)

@@ -21,7 +21,7 @@ from anon_pipeline.encode.codes import CLASS, PERSON, RECORD
 from anon_pipeline.encode.grids import grid_units
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.class_table import ClassTables
-from anon_pipeline.risk.informed_linking import InformedTables
+from anon_pipeline.risk.informed_table import InformedTables
 from anon_pipeline.risk.people import count_people
 
 

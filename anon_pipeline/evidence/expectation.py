@@ -25,7 +25,7 @@ from anon_pipeline.evidence.measures import (
     class_limits,
     compact_labels,
     exact_originals,
-    linking_risk_share,
+    linking_shares,
     require_originals,
     sorted_originals,
 )
@@ -57,6 +57,7 @@ __all__ = [
     "Expectation",
     "Measure",
     "Whole",
+    "best_of_means",
     "drawing_table",
     "expectation",
     "mean_linking_risk",
@@ -133,10 +134,21 @@ def _several(
 
 def _mean(table: DrawingTable, measure: Callable[[Drawn], float], draws: int) -> Expectation:
     """Return the mean of a measure over the draws."""
-    found = list(_shares(table, measure, draws))
-    if not found:
-        return Expectation(1.0, 0.0, draws)
-    return mean_of_shares([share for share, _ in found], [records for _, records in found])
+    found = list(_shares(table, lambda drawn: (measure(drawn),), draws))
+    return best_of_means(found) if found else Expectation(1.0, 0.0, draws)
+
+
+def best_of_means(found: Sequence[tuple[Sequence[float], int]]) -> Expectation:
+    """Return the largest of the means of several attackers, by the value that is judged.
+
+    The mean of the best one in each draw would be too large: chance helps another one each time.
+
+    Args:
+        found: of each draw, at least one, the share that each attacker links, and the records it releases.
+    """
+    records = [many for _, many in found]
+    means = (mean_of_shares(own, records) for own in zip(*(shares for shares, _ in found), strict=True))
+    return max(means, key=lambda one: one.judged)
 
 
 def mean_of_shares(shares: Sequence[float], records: Sequence[int]) -> Expectation:
@@ -147,8 +159,8 @@ def mean_of_shares(shares: Sequence[float], records: Sequence[int]) -> Expectati
 
 
 def _shares(
-    table: DrawingTable, measure: Callable[[Drawn], float], draws: int
-) -> Iterator[tuple[float, int]]:
+    table: DrawingTable, measure: Callable[[Drawn], Sequence[float]], draws: int
+) -> Iterator[tuple[Sequence[float], int]]:
     """Yield what is measured of each draw, and how many records it releases."""
     entropy = seeded_entropy(SEED)
     for _ in range(draws):
@@ -178,7 +190,9 @@ def mean_linking_risk(evidence: Evidence, policy: Policy, *, whole: Whole | None
         InputError: a file alone.
     """
     if require_originals(evidence).people is not None or policy.whole_columns:
-        return expectation(evidence, policy, linking_risk_share, together=True)
+        table, draws = _several(evidence, policy, together=True)
+        shares = list(_shares(table, lambda drawn: linking_shares(drawn.as_evidence(), policy), draws))
+        return best_of_means(shares) if shares else Expectation(1.0, 0.0, draws)
     if policy.suppress.confidence is not None:
         bound = _at_most(evidence, policy, policy.suppress.confidence)
         if bound is not None:

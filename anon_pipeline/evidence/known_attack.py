@@ -17,21 +17,19 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.blocks import narrow_integers, narrow_numbers
 from anon_pipeline.base.classes import pack_columns
-from anon_pipeline.base.freed_memory import return_freed_memory
 from anon_pipeline.base.order import rank_values
 from anon_pipeline.base.sums import exact_sum
-from anon_pipeline.encode.categories import changed_places
 from anon_pipeline.encode.grids import grid_units
 from anon_pipeline.evidence.assumed_changes import assumptions
 from anon_pipeline.evidence.attackers import law_by_diameters
 from anon_pipeline.evidence.evidence import Evidence
 from anon_pipeline.evidence.expectation import Expectation
-from anon_pipeline.evidence.informed_attack import informed_share, mean_informed_share, table_of_cells
+from anon_pipeline.evidence.informed_attack import informed_shares, mean_informed_share, table_of_cells
 from anon_pipeline.evidence.known_categories import category_laws, codes_of, draw_codes
 from anon_pipeline.evidence.known_people import DRAWS, PeopleAttack, Shown, in_order, people_attack
+from anon_pipeline.evidence.known_table import SIMULATED_RECORDS, KnownTable, known_table
 from anon_pipeline.evidence.measures import require_originals
-from anon_pipeline.evidence.simulated_releases import DrawingTable, drawing_table
-from anon_pipeline.evidence.value_order import column_ranks
+from anon_pipeline.evidence.simulated_releases import DrawingTable
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.expected_linking import NoiseLaw
 from anon_pipeline.risk.known_cells import (
@@ -45,9 +43,6 @@ from anon_pipeline.risk.known_cells import (
     right_guesses,
 )
 from anon_pipeline.risk.strata import combined_ratio, draws_of, groups_of
-
-SIMULATED_RECORDS = 2**15
-"""Records whose noise is drawn to measure a table, all draws together."""
 
 _SEED = 1  # of drawn categories and of samples, whatever input and policy
 _PAIRS = 2**19  # of a record and an original that are compared for one set of columns, all draws together
@@ -159,7 +154,7 @@ class KnownAttack:
             found = min(exact_sum(weighed) / len(drawn.rows), 1.0)
         if self.informed:
             table = table_of_cells(self.table, self._cells(columns).own, self.people)
-            found = max(found, informed_share(table, drawn))
+            found = max(found, *informed_shares(table, drawn))
         for kept in (self.made, self.made_of_people, self.most):
             kept.pop(tuple(columns), None)
         return found
@@ -236,34 +231,6 @@ class KnownAttack:
         if (of := tuple(columns)) not in self.made_of_people:
             self.made_of_people[of] = people_attack(self._cells(columns), people, self._hidden_of(columns))
         return self.made_of_people[of]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class KnownTable:
-    """What releases are drawn of, in an order of all that may be known.
-
-    table: of the n records, some times over.
-    ranks: (n,) of each column that is released as it is.
-    codes: (n, c) original categories.
-    """
-
-    table: DrawingTable
-    ranks: Mapping[str, NDArray[np.integer]] = field(repr=False)
-    codes: Integers = field(repr=False)
-
-
-def known_table(evidence: Evidence, policy: Policy) -> KnownTable:
-    """Sort the originals by all that may be known of them; the arguments are those of `known_attack`."""
-    behind = require_originals(evidence)
-    records = max(int(np.count_nonzero(behind.labels >= 0)), 1)
-    copies = max(SIMULATED_RECORDS // (8 * records), 1) if policy.noisy else 1
-    ranks = {name: column_ranks(behind.frame, name) for name in policy.unchanged}
-    codes = codes_of(behind.frame, policy)
-    order: dict[str, NDArray[np.integer]] = {**ranks}
-    order |= {name: codes[:, at] for at, name in enumerate(policy.categorical)}
-    return_freed_memory(records)
-    changed = codes[:, changed_places(policy)]
-    return KnownTable(drawing_table(evidence, policy, copies, order, changed), ranks, codes)
 
 
 def known_attack(evidence: Evidence, policy: Policy, known: KnownTable | None = None) -> KnownAttack:

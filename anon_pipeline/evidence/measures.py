@@ -27,6 +27,7 @@ from anon_pipeline.policy.recoding import LDiversity
 from anon_pipeline.risk import linking, sizes
 from anon_pipeline.risk.class_table import SortedClasses
 from anon_pipeline.risk.confidence import ConfidenceTable, confidence_table
+from anon_pipeline.risk.informed_linking import linked_shares
 from anon_pipeline.risk.l_diversity import ENTROPY_TOLERANCE, distinct_l, entropy_l, recursive_ratio
 from anon_pipeline.risk.linking import LinkingRisk
 from anon_pipeline.risk.people import (
@@ -155,19 +156,30 @@ def linking_risk(evidence: Evidence, policy: Policy) -> LinkingRisk:
     originals = require_originals(evidence)
     released = grid_units(evidence.released, policy)
     if policy.whole_columns:
-        table = originals.informed.table(originals.grid, originals.labels)
-        informed = table.linked_share(released, originals.own)
-        found = [
-            linking.linking_risk(
-                released[:, some], originals.own, originals.grid[:, some], labels=originals.labels
-            )
-            for some in attacked_columns(originals, released)
-        ]
+        informed, found = max(_informed_shares(originals, released)), _nearest_originals(originals, released)
         most = max(found, key=lambda one: one.risk)
         success = max(informed, *(one.attacker_success for one in found))
         return replace(most, risk=max(most.risk, informed), attacker_success=success)
     return linking.linking_risk(
         released, originals.own, originals.grid, labels=originals.labels, sort=sorted_originals(originals)
+    )
+
+
+def _nearest_originals(originals: Originals, released: NDArray[np.float64]) -> list[LinkingRisk]:
+    """Return whom the nearest original links: in the column that tells most, in two, and so on."""
+    return [
+        linking.linking_risk(
+            released[:, some], originals.own, originals.grid[:, some], labels=originals.labels
+        )
+        for some in attacked_columns(originals, released)
+    ]
+
+
+def _informed_shares(originals: Originals, released: NDArray[np.float64]) -> tuple[float, ...]:
+    """Return the share of records, or people, that each attacker links who knows how columns are changed."""
+    rows = np.where((originals.labels >= 0)[:, None], originals.grid, 0.0)
+    return linked_shares(
+        originals.informed.table(rows, originals.labels, originals.people), released, originals.own
     )
 
 
@@ -192,21 +204,26 @@ def exact_originals(originals: Originals) -> NDArray[np.int64]:
 
 
 def linking_risk_share(evidence: Evidence, policy: Policy) -> float:
-    """Return the share of the released records that are linked; of the people with a record that is.
+    """Return the largest of `linking_shares`."""
+    return max(linking_shares(evidence, policy))
 
-    Where people are counted, a record is linked if any original of its person is among the nearest.
+
+def linking_shares(evidence: Evidence, policy: Policy) -> tuple[float, ...]:
+    """Return the share of the released records that each attacker links; of the people with a record that is.
+
+    There are several attackers where columns are changed as a whole, see `linking_risk`; as many for each
+    release. Where people are counted, a record is linked if any original of its person is among the nearest.
     """
-    people = evidence.people
-    if people is None or not policy.perturbed:
-        return linking_risk(evidence, policy).risk
-    behind = require_originals(evidence)
+    people, behind = evidence.people, require_originals(evidence)
+    if not policy.whole_columns and (people is None or not policy.perturbed):
+        return (linking_risk(evidence, policy).risk,)
+    released = grid_units(evidence.released, policy)
+    informed = _informed_shares(behind, released) if policy.whole_columns else ()
+    if people is None:
+        return (*informed, *(one.risk for one in _nearest_originals(behind, released)))
     rows = np.where((behind.labels >= 0)[:, None], behind.grid, 0.0)
-    released, everybody = grid_units(evidence.released, policy), cast("NDArray[np.int64]", behind.people)
-    every = np.arange(released.shape[1])
+    everybody, every = cast("NDArray[np.int64]", behind.people), np.arange(released.shape[1])
     sets = attacked_columns(behind, released) if policy.whole_columns else iter([every])
-    informed = 0.0
-    if policy.whole_columns:
-        informed = behind.informed.table(rows, behind.labels, everybody).linked_share(released, behind.own)
     shares = (
         linked_share(
             linked_to_people(
@@ -216,7 +233,7 @@ def linking_risk_share(evidence: Evidence, policy: Policy) -> float:
         )
         for some in sets
     )
-    return max(informed, *shares)
+    return (*informed, *shares)
 
 
 def confident_originals(

@@ -34,8 +34,8 @@ from anon_pipeline.policy.hierarchies import (
     Table,
     Tree,
     hierarchy_kind,
-    looks_suppressed,
 )
+from anon_pipeline.policy.suppression_mark import looks_suppressed
 
 _Columns = list[NDArray[np.object_]]
 _Levels = Callable[[NDArray[np.object_]], _Columns]

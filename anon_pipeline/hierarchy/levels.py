@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
-from anon_pipeline.policy.hierarchies import TOP
+from anon_pipeline.policy.suppression_mark import TOP
 
 __all__ = ["TOP", "from_columns"]
 

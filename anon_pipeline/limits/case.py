@@ -18,7 +18,8 @@ from anon_pipeline.encode.codes import PERSON
 from anon_pipeline.encode.grids import noises
 from anon_pipeline.evidence.evidence import Evidence
 from anon_pipeline.evidence.identifying_columns import utc_today
-from anon_pipeline.evidence.known_attack import KnownAttack, KnownTable, known_attack, known_table
+from anon_pipeline.evidence.known_attack import KnownAttack, known_attack
+from anon_pipeline.evidence.known_table import KnownTable, known_table
 from anon_pipeline.evidence.population_risk import sampled_risk
 from anon_pipeline.evidence.simulated_releases import DrawingTable
 from anon_pipeline.perturb.mechanisms import Noise

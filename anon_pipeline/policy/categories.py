@@ -17,17 +17,16 @@ from anon_pipeline.policy.allow import Allowing
 from anon_pipeline.policy.fields import Missing, Real
 from anon_pipeline.policy.hierarchies import (
     HIERARCHIES,
-    TOP,
     HierarchySpec,
     Names,
     as_texts,
     hierarchy_kind,
     leaves_of,
-    looks_suppressed,
 )
 from anon_pipeline.policy.kind_names import CategoryMechanism
 from anon_pipeline.policy.marks import COUNTED, LATER, SHOWN
 from anon_pipeline.policy.protection import NEUTRAL, PROPORTION, by_rank
+from anon_pipeline.policy.suppression_mark import TOP, looks_suppressed
 
 MOST_VALUES = 1_000
 """Values of a domain; with more of them little is kept of any."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
@@ -15,25 +14,11 @@ from anon_pipeline.catalog.plugins import table_of
 from anon_pipeline.policy.fields import LocalPath, Plain, Real, Separator, Strict, Whole
 from anon_pipeline.policy.frozen_mapping import FrozenTree
 from anon_pipeline.policy.marks import COUNTED, SHOWN, Below
-
-TOP = "*"
-"""What is released in place of a suppressed value, and how every hierarchy but a table of files ends."""
+from anon_pipeline.policy.suppression_mark import TOP, looks_suppressed
 
 _DEEPEST = 50  # levels of a taxonomy; a YAML alias can make one without an end
 _WRITTEN = "anon_pipeline.hierarchy.table_files"
 _MOST = 2**53  # intervals of one width in the next; beyond, a float no longer counts them
-
-
-def looks_suppressed(value: object) -> bool:
-    """Tell whether a reader would take a value for a suppressed one, blanks and invisible signs left aside.
-
-    >>> [looks_suppressed(value) for value in ("*", " *\u200b", "\uff0a", "**", "a*", 5)]
-    [True, True, True, False, False, False]
-    """
-    if not isinstance(value, str) or (value.isascii() and TOP not in value):
-        return False
-    shown = unicodedata.normalize("NFKC", value)
-    return "".join(sign for sign in shown if sign.isprintable() and not sign.isspace()) == TOP
 
 
 class Table(Strict):

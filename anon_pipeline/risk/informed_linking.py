@@ -19,8 +19,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.compilation import kernel
-from anon_pipeline.risk.class_table import digest_of
+from anon_pipeline.risk.informed_kernel import look
+from anon_pipeline.risk.informed_table import InformedTable, informed_table, ranks_in
 
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -35,49 +35,7 @@ _LEARNED_FROM = 2**16  # released records at most
 _PAIRS = 2**24  # of a record and an original; above, a part of the records is looked at
 _LINKED = 64  # linked records, of a part, that are enough
 _SEED = 1  # of which part this is
-_CLOSE = 1e-9
 _RIDGE = 1e-6  # of a column's variance: changes without any variance have no inverse
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class InformedTable:
-    """The c originals in classes, sorted once to measure several releases; make it with `informed_table`.
-
-    rows: (d, p) different values of each class, by class and then by the first column.
-    counts: (d,) originals of each; ``ranks``: (d, p) rank of each value among all originals, doubled.
-    lines: p times (c,) sorted values.
-    order: (p,) the column of the table that each is.
-    places: (n,) row of each original; −1 for one of no class.
-    classes: (m + 1,) where each class begins; ``labels``: (d,).
-    who: (n,) whose each original is, 0 …; where records are sought, its own number.
-    theirs: (c,) rows by ``who``; ``begin``: where those of each begin.
-    """
-
-    rows: Reals = field(repr=False)
-    counts: Integers = field(repr=False)
-    ranks: Reals = field(repr=False)
-    lines: list[Reals] = field(repr=False)
-    order: Integers = field(repr=False)
-    places: Integers = field(repr=False)
-    classes: Integers = field(repr=False)
-    labels: NDArray[np.integer] = field(repr=False)
-    who: Integers = field(repr=False)
-    theirs: Integers = field(repr=False)
-    begin: Integers = field(repr=False)
-
-    def linked_share(self, released: NDArray[np.number], own: NDArray[np.integer]) -> float:
-        """Return the share that the best of the attackers links, see `informed_linking`."""
-        if len(own) < LEAST or not len(self.order):
-            return 0.0
-        some, starts = _choose(self.places[own], self.who[own])
-        values = np.ascontiguousarray(released[some][:, self.order], np.float64)
-        sought = _Sought(values, self.places[own[some]], self.who[own[some]], starts)
-        logarithms = _Sought(_log(values), sought.places, sought.who, starts)
-        return max(
-            _by_ranks(self, sought),
-            _by_regression(self, sought, self.rows),
-            _by_regression(self, logarithms, _log(self.rows)),
-        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,20 +53,24 @@ class _Sought:
     starts: Integers = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class InformedTables:
-    """What `informed_table` made last of some records: several releases of them are measured by one table."""
+def linked_shares(
+    table: InformedTable, released: NDArray[np.number], own: NDArray[np.integer]
+) -> tuple[float, ...]:
+    """Return the share that each attacker links, see `informed_linking`.
 
-    _made: list[tuple[bytes, InformedTable]] = field(default_factory=list, repr=False)
-
-    def table(
-        self, originals: Reals, labels: NDArray[np.integer], people: NDArray[np.integer] | None = None
-    ) -> InformedTable:
-        """Return what `informed_table` returns; the people of the records are always the same."""
-        asked = digest_of(originals, labels)
-        if not self._made or self._made[0][0] != asked:
-            self._made[:] = [(asked, informed_table(originals, labels, people))]
-        return self._made[0][1]
+    Args:
+        released, own: as to `informed_linking`; the table is of its originals.
+    """
+    if len(own) < LEAST or not len(table.order):
+        return (0.0, 0.0, 0.0)
+    some, starts = _choose(table.places[own], table.who[own])
+    values = np.ascontiguousarray(released[some][:, table.order], np.float64)
+    sought = _Sought(values, table.places[own[some]], table.who[own[some]], starts)
+    return (
+        _by_ranks(table, sought),
+        _by_regression(table, sought, table.rows),
+        _by_regression(table, replace(sought, values=_log(values)), _log(table.rows)),
+    )
 
 
 def informed_linking(
@@ -119,7 +81,7 @@ def informed_linking(
     labels: NDArray[np.integer],
     people: NDArray[np.integer] | None = None,
 ) -> float:
-    """Return the share of the released records that the better of both attackers links, in [0, 1].
+    """Return the share of the released records that the best of the attackers links, in [0, 1].
 
     Equal guesses are decided by lot. Where people are counted, the share of those with a released record of
     whom one is guessed to be theirs. A large table is measured on a random part of its records.
@@ -134,41 +96,7 @@ def informed_linking(
     Source:
         Nin et al. (2008) for ranks; [methods 8.1].
     """
-    return informed_table(originals, labels, people).linked_share(released, own)
-
-
-def informed_table(
-    originals: NDArray[np.number], labels: NDArray[np.integer], people: NDArray[np.integer] | None = None
-) -> InformedTable:
-    """Sort originals; the arguments are those of `informed_linking`.
-
-    Raises:
-        ValueError: a record of a class lacks a finite value.
-    """
-    kept = np.flatnonzero(labels >= 0)
-    rows = np.asarray(originals[kept], np.float64)
-    if not np.isfinite(rows).all():
-        raise ValueError("originals must have finite values in every class, got others")
-    lines = [np.sort(column) for column in rows.T]
-    different = [int(np.count_nonzero(np.diff(line))) for line in lines]
-    order = np.argsort(-np.array(different, np.int64), kind="stable").astype(np.int64)
-    rows, lines = rows[:, order], [lines[j] for j in order]
-    turn = np.lexsort((*rows[:, ::-1].T, labels[kept]))
-    rows, kept = rows[turn], kept[turn]
-    own = labels[kept]
-    begins = np.ones(len(kept), np.bool_)
-    begins[1:] = (rows[1:] != rows[:-1]).any(axis=1) | (own[1:] != own[:-1])
-    first = np.flatnonzero(begins)
-    places = np.full(len(labels), -1, np.int64)
-    places[kept] = np.cumsum(begins) - 1
-    rows, own = np.ascontiguousarray(rows[first]), own[first]
-    ranks = np.stack([_ranks(line, rows[:, j]) for j, line in enumerate(lines)], axis=1) if lines else rows
-    who = np.arange(len(labels)) if people is None else people.astype(np.int64)
-    theirs = kept[np.argsort(who[kept], kind="stable")]
-    begin = np.searchsorted(who[theirs], np.arange(int(who.max(initial=-1)) + 2)).astype(np.int64)
-    classes = np.searchsorted(own, np.arange(int(own.max(initial=-1)) + 2)).astype(np.int64)
-    counts = np.diff(np.append(first, len(kept))).astype(np.int64)
-    return InformedTable(rows, counts, ranks, lines, order, places, classes, own, who, places[theirs], begin)
+    return max(linked_shares(informed_table(originals, labels, people), released, own))
 
 
 def _choose(places: Integers, who: Integers) -> tuple[Integers, Integers]:
@@ -199,7 +127,7 @@ def _log(values: Reals) -> Reals:
 def _by_ranks(table: InformedTable, sought: _Sought) -> float:
     """Return whom the attacker links who has learned how far ranks move."""
     p = len(table.order)
-    seen = np.stack([_ranks(table.lines[j], sought.values[:, j]) for j in range(p)], axis=1)
+    seen = np.stack([ranks_in(table.lines[j], sought.values[:, j]) for j in range(p)], axis=1)
     known = table.ranks[sought.places]
     learned = [_learn(known[:, j].astype(np.int64), seen[:, j].astype(np.int64)) for j in range(p)]
     most = max(len(usual) for _, usual, _ in learned)
@@ -209,12 +137,6 @@ def _by_ranks(table: InformedTable, sought: _Sought) -> float:
         bins[j] = np.searchsorted(ends, np.arange(bins.shape[1]))
         lifts[0, j, : len(usual)], lifts[1, j, : len(usual)] = usual, without
     return _share(table, sought, (seen, known, table.ranks), (bins, lifts))
-
-
-def _ranks(line: Reals, values: Reals) -> Reals:
-    """Return the rank of each value among the sorted originals, doubled: of equal ones the middle."""
-    low, high = (np.searchsorted(line, values, side) for side in ("left", "right"))
-    return (low + high).astype(np.float64)
 
 
 def _learn(known: Integers, seen: Integers) -> tuple[Integers, Reals, Reals]:
@@ -302,97 +224,5 @@ def _share(
     lots = np.zeros(0) if every else np.random.default_rng(_SEED).random(most)
     seen, mine, known = (np.ascontiguousarray(side, np.float64) for side in compared)
     places = (sought.places, first, last, sought.who, table.theirs, table.begin, table.counts)
-    linked, looked = _look((seen, mine, known), places, learned, (sought.starts, lots, most, enough))
+    linked, looked = look((seen, mine, known), places, learned, (sought.starts, lots, most, enough))
     return float((linked - 1) / (looked - 1) if linked >= enough else linked / looked)
-
-
-@kernel
-def _look(compared, places, learned, plan):  # type: ignore[no-untyped-def]
-    """Return how many are linked of those that were looked at, and how many these are."""
-    starts, lots, most, enough = plan
-    linked, looked = 0.0, 0
-    while looked < most and linked < enough:
-        missed = 1.0
-        for i in range(starts[looked], starts[looked + 1]):
-            missed *= 1 - _chance(i, compared, places, learned)
-        if len(lots) == 0:  # all are looked at: what a lot would decide is added up
-            linked += 1 - missed
-        elif lots[looked] < 1 - missed:
-            linked += 1
-        looked += 1
-    return linked, looked
-
-
-@kernel
-def _chance(i, compared, places, learned):  # type: ignore[no-untyped-def]
-    """Return the chance that the guess for a released record is right."""
-    seen, own, known = compared
-    place, first, last, who, theirs, begin, counts = places
-    bins, lifts = learned
-    # What was learned without this record.
-    table = lifts[0].copy()
-    for j in range(len(bins)):
-        moved = bins[j, int(abs(seen[i, j] - own[i, j]))]
-        table[j, moved] = lifts[1, j, moved]
-    # The best guess among the originals of whom it is.
-    shown, mine, right = seen[i], -np.inf, 0
-    his = theirs[begin[who[i]] : begin[who[i] + 1]]
-    for k in his:
-        if first[i] <= k < last[i]:
-            score = _score(shown, own[i] if k == place[i] else known[k], bins, table)
-            if score > mine + _CLOSE * (1 + abs(score)):
-                mine, right = score, 0
-            if score >= mine - _CLOSE * (1 + abs(score)):
-                right += 1
-    # Others, from the nearest by the first column on, until none can be better.
-    above, below = mine + _CLOSE * (1 + abs(mine)), mine - _CLOSE * (1 + abs(mine))
-    ahead, rest = _best_ahead(table)
-    up = first[i] + np.searchsorted(known[first[i] : last[i], 0], shown[0])
-    down, wrong = up - 1, 0
-    while down >= first[i] or up < last[i]:
-        far_down = shown[0] - known[down, 0] if down >= first[i] else np.inf
-        far_up = known[up, 0] - shown[0] if up < last[i] else np.inf
-        apart = min(far_down, far_up)
-        most = -apart * apart if len(bins) == 0 else ahead[bins[0, int(apart)]] + rest
-        if most < below:
-            break
-        if far_down <= far_up:
-            k, down = down, down - 1
-        else:
-            k, up = up, up + 1
-        score = _score(shown, own[i] if k == place[i] else known[k], bins, table)
-        if score >= below:
-            others = counts[k]
-            for one in his:
-                others -= one == k
-            if others > 0 and score > above:
-                return 0.0
-            wrong += others
-    return right / (right + wrong)
-
-
-@kernel
-def _best_ahead(table):  # type: ignore[no-untyped-def]
-    """Return the best score of the first column from each bin on, and that of all other columns together."""
-    ahead, rest = np.empty(table.shape[1]), 0.0
-    for j in range(len(table)):
-        best = -np.inf
-        for b in range(table.shape[1] - 1, -1, -1):
-            best = max(best, table[j, b])
-            if j == 0:
-                ahead[b] = best
-        rest += best if j > 0 else 0.0
-    return ahead, rest
-
-
-@kernel
-def _score(shown, original, bins, table):  # type: ignore[no-untyped-def]
-    """Return how well an original fits a released record: more is better."""
-    total = 0.0
-    if len(bins) == 0:
-        for j in range(len(shown)):
-            total -= (shown[j] - original[j]) ** 2
-    else:
-        for j in range(len(shown)):
-            total += table[j, bins[j, int(abs(shown[j] - original[j]))]]
-    return total

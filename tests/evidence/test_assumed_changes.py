@@ -11,7 +11,8 @@ import pytest
 from anon_pipeline.encode.codes import CLASS, RECORD
 from anon_pipeline.evidence.assumed_changes import Assumptions, assumptions
 from anon_pipeline.evidence.evidence import Evidence, evidence_from
-from anon_pipeline.evidence.known_attack import known_attack, known_table
+from anon_pipeline.evidence.known_attack import known_attack
+from anon_pipeline.evidence.known_table import known_table
 from anon_pipeline.perturb.whole_column import change, class_swapping
 from anon_pipeline.policy import Policy, policy_from
 

@@ -16,7 +16,7 @@ from anon_pipeline.base.errors import InputError
 from anon_pipeline.encode.codes import CLASS, RECORD
 from anon_pipeline.evidence.evidence import evidence_from
 from anon_pipeline.evidence.expectation import mean_linking_risk
-from anon_pipeline.evidence.known_attack import known_table
+from anon_pipeline.evidence.known_table import known_table
 from anon_pipeline.evidence.usefulness import kept_share
 from anon_pipeline.gate import Status
 from anon_pipeline.limits.changes import compare_policies

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -20,7 +18,7 @@ from anon_pipeline.publish.collection.collection_writer import collect_releases
 from anon_pipeline.publish.manifest.signatures import signing_key, write_keys
 from anon_pipeline.publish.verify.verify import Against
 from anon_pipeline.publish.whole_chain import make_release
-from tests.conftest import SMALL, merged
+from tests.conftest import SMALL, make_people, merged
 
 KEYS = ("a.1", "a.2", "a.3")
 
@@ -51,21 +49,6 @@ class Several:
         return document
 
 
-def people(n: int = 900) -> pd.DataFrame:
-    rng = np.random.default_rng(0)
-    return pd.DataFrame(
-        {
-            "person": [f"person {i}" for i in range(n)],
-            "age": rng.integers(20, 80, n),
-            "city": rng.choice(["Cork", "Dublin", "Galway"], n),
-            "height": rng.normal(170, 9, n).round(),
-            "income": rng.integers(20, 40, n) * 1000,
-            "illness": rng.choice(["asthma", "flu", "gout", "none"], n),
-            "note": rng.choice(["a", "b"], n),
-        }
-    )
-
-
 @pytest.fixture(scope="session")
 def made_once(tmp_path_factory: pytest.TempPathFactory) -> Several:
     folder = tmp_path_factory.mktemp("collection")
@@ -85,7 +68,7 @@ def made_once(tmp_path_factory: pytest.TempPathFactory) -> Several:
     assert key is not None
     (folder / "city.csv").write_text("Cork;*\nDublin;*\nGalway;*\n")
     for at, partition in enumerate(KEYS):
-        people().iloc[at::3].to_csv(folder / f"{partition}.csv", index=False)
+        make_people(900).iloc[at::3].to_csv(folder / f"{partition}.csv", index=False)
         make_release(policy, Locations.of(folder, {}), partition=partition)
     shutil.copytree(folder / "out" / KEYS[0], folder / "first")
     make_release(policy, Locations.of(folder, {}), partition=KEYS[0])
