@@ -1,4 +1,4 @@
-"""Whom an attacker links who weighs originals by how well they fit a released record: loops."""
+"""Loops of `informed_linking`: which original fits a released record best."""
 
 from __future__ import annotations
 
