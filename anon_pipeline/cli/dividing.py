@@ -40,8 +40,8 @@ def divide(policy_file: Path, *, parts: int | None, to: Path | None, **options: 
     whole table, and all records of a class go into one partition. So the partitions together have the same
     classes as one release of the whole table would have.
 
-    Writes a Parquet file for each partition (personal data, 0600) and, next to POLICY, the policy of their
-    releases. Publishes nothing and spends no ε.
+    Writes a Parquet file for each partition (personal data, 0600; encrypted if the vault has a key) and, next
+    to POLICY, the policy of their releases. Publishes nothing and spends no ε.
     """
     from anon_pipeline.division.divide import divide as divided  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
@@ -69,7 +69,8 @@ def _print(found: Division, policy_file: Path, options: Mapping[str, Any]) -> No
         click.echo(f"closeness   {name}: t holds in each partition, and perhaps not for the whole table")
     click.echo(f"partitions  {len(found.keys)}, {first} to {last}")
     files = _relative_path(found.files)
-    click.echo(f"files       {files}: personal data. Delete them when the releases are out.")
+    how = "encrypted with the vault's key" if found.encrypted else "not encrypted"
+    click.echo(f"files       {files}: personal data, {how}. Delete them when the releases are out.")
     policy = policy_file.with_name(found.policy.name)
     click.echo(f"policy      {policy}")
     more = [] if options["project"] is None else ["--project", str(options["project"])]
@@ -86,6 +87,7 @@ def _document(found: Division, policy_file: Path) -> dict[str, Any]:
         "apart": list(found.apart),
         "partitions": list(found.keys),
         "files": str(_relative_path(found.files)),
+        "encrypted": found.encrypted,
         "policy": str(policy_file.with_name(found.policy.name)),
     }
 

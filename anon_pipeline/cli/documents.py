@@ -134,6 +134,7 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
             "apart": {**list_of(TEXT), "description": "Columns whose t holds within each partition only."},
             "partitions": {**list_of(TEXT), "description": "Keys of the partitions."},
             "files": {**TEXT, "description": "Folder of the partitions' files: personal data."},
+            "encrypted": {**BIT, "description": "Whether these files are, with the vault's key."},
             "policy": {**TEXT, "description": "File of the policy of their releases."},
         }
     ),

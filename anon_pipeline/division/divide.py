@@ -31,6 +31,7 @@ from anon_pipeline.sources.change_guard import refuse_changes
 from anon_pipeline.sources.parquet_rows import read_rows, read_schema_of
 from anon_pipeline.sources.paths import local_path
 from anon_pipeline.sources.type_readers import infer
+from anon_pipeline.vault.keys import keys_from
 
 RECORDS: Final = 1_000_000
 """Records of a partition, about, if nobody says how many partitions there shall be."""
@@ -46,7 +47,8 @@ class Division:
     levels: of each generalize column, chosen for the whole table; ``words``: what they show.
     closeness: t of sensitive columns within a partition, where it is smaller than the policy's.
     apart: sensitive columns whose t is kept within each partition, and perhaps not towards the whole table.
-    files: folder of the partitions' files; ``policy``: the file of their policy.
+    files: folder of the partitions' files; ``encrypted``: with the vault's key.
+    policy: the file of their policy.
     """
 
     keys: tuple[str, ...]
@@ -55,6 +57,7 @@ class Division:
     closeness: dict[str, float]
     apart: tuple[str, ...]
     files: Path
+    encrypted: bool
     policy: Path
 
 
@@ -105,6 +108,7 @@ def divide(
         raise InputError("the folder of partitions (--to) must be a new or an empty folder")
     _refuse_unbookable(policy, locations, f"{division}.1")
     written = list[Path]()
+    key = keys_from().current
     with ExitStack() as held, removed_unless_done(written):
         with refuse_changes(places.source), private_stage("divide"):
             refuse_names(read_schema_of(places.source, policy.source.limits).names, list(policy.columns))
@@ -120,16 +124,19 @@ def divide(
             made = _document_of(document, policy, plan, keys, places)
             observe(Step("writing partitions"))
             rows = read_rows(places.source, policy.source.limits)
-            files = [places.folder / f"{key}.parquet" for key in keys]
+            files = [places.folder / f"{one}.parquet" for one in keys]
             held.enter_context(hold_part_folder(places.folder, places.policy))
-            write_parts(rows, plan.owners, files, made=written)
+            write_parts(rows, plan.owners, files, made=written, key=key)
         words = {
             name: level_in_words(policy, name, level, hierarchies=locations.hierarchies)
             for name, level in plan.levels.items()
         }
         written.append(places.policy)
         write_policy(places.policy, made, name=policy_file.name, closer=bool(plan.closeness))
-    return Division(keys, plan.levels, words, plan.closeness, plan.apart, places.folder, places.policy)
+    encrypted = key is not None
+    return Division(
+        keys, plan.levels, words, plan.closeness, plan.apart, places.folder, encrypted, places.policy
+    )
 
 
 def _fill_templates(document: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Final
+from typing import BinaryIO, Final, cast
 
 import numpy as np
 import pyarrow as pa
@@ -19,9 +19,11 @@ from anon_pipeline.base.errors import InputError, PublishError, error_words
 from anon_pipeline.division.leftovers import MARK
 from anon_pipeline.draft.private_files import make_private_folder
 from anon_pipeline.publish.lock import hold_folder
+from anon_pipeline.vault.crypto import Sealer, VaultKey
 
 _ROW_GROUP: Final = 2**17  # records of a row group
 _WAITING: Final = 2**21  # records of all partitions that wait to be written
+_CHUNK: Final = 2**16  # bytes of an encrypted file that wait to be a chunk: there may be a thousand files
 
 
 class _Part:
@@ -31,13 +33,16 @@ class _Part:
         path: of the file, which must not be there.
         schema: of the records.
         made: gets the file as soon as it is there.
+        key: encrypts the file, under its name; None: it is not encrypted.
     """
 
-    def __init__(self, path: Path, schema: pa.Schema, made: list[Path]) -> None:
+    def __init__(self, path: Path, schema: pa.Schema, made: list[Path], key: VaultKey | None) -> None:
         self._stack = ExitStack()
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         made.append(path)
-        file = self._stack.enter_context(os.fdopen(handle, "wb"))
+        file: BinaryIO = self._stack.enter_context(os.fdopen(handle, "wb"))
+        if key is not None:
+            file = self._stack.enter_context(_encrypt(file, key, path.name))
         self._writer = self._stack.enter_context(pq.ParquetWriter(file, schema))
         self._tables: list[pa.Table] = []
         self.waiting = 0
@@ -62,8 +67,21 @@ class _Part:
         self._tables, self.waiting = [], 0
 
 
+@contextmanager
+def _encrypt(file: BinaryIO, key: VaultKey, name: str) -> Iterator[BinaryIO]:
+    """Encrypt what is written to a file; it opens only if nothing failed."""
+    sealer = Sealer(file, key, name, chunk=_CHUNK)
+    yield cast(BinaryIO, sealer)
+    sealer.finish()
+
+
 def write_parts(
-    rows: Iterable[pa.Table], owners: NDArray[np.integer], paths: list[Path], *, made: list[Path]
+    rows: Iterable[pa.Table],
+    owners: NDArray[np.integer],
+    paths: list[Path],
+    *,
+    made: list[Path],
+    key: VaultKey | None = None,
 ) -> None:
     """Write each record into the file of its partition, in the order of the source.
 
@@ -72,6 +90,7 @@ def write_parts(
         owners: (n,) partition of each.
         paths: of the files, 0600, in a folder that is held, see `hold_part_folder`.
         made: gets each file when it is begun, see `removed_unless_done`.
+        key: encrypts the files; None: they are not encrypted.
     Raises:
         InputError: a file cannot be written, or the source has other records than it had before.
     """
@@ -80,7 +99,7 @@ def write_parts(
         begin = 0
         for table in rows:
             if not parts:
-                parts = [stack.enter_context(_Part(path, table.schema, made)) for path in paths]
+                parts = [stack.enter_context(_Part(path, table.schema, made, key)) for path in paths]
             own = owners[begin : begin + len(table)]
             begin += len(table)
             if len(own) < len(table):

@@ -14,12 +14,13 @@ from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.sources.compressed_files import unpack
 from anon_pipeline.sources.files import read_csv
 from anon_pipeline.sources.parquet_columns import packed_parquet
+from anon_pipeline.sources.sealed_files import unseal_file
 
 
 def read_file(
     form: str, file: Path | Held, options: SourceOptions, limits: Limits, numbers: Sequence[str]
 ) -> Table:
-    """Read a file of any format, unpacked first where files of that format may be compressed.
+    """Read a file of any format: decrypted first, and unpacked where files of that format may be compressed.
 
     Args:
         form: name of the format.
@@ -28,6 +29,7 @@ def read_file(
         InputError: unreadable, malformed, or a limit that is not kept (its name).
     """
     entry = FORMATS[form]
+    file = unseal_file(file, limits)
     plain = unpack(file, limits) if entry.packed else file
     table: Table = import_entry(entry.reads)(plain, options, limits, numbers)
     return table

@@ -17,7 +17,7 @@ import os
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import BinaryIO, NoReturn
+from typing import BinaryIO, Final, NoReturn
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -42,6 +42,22 @@ class VaultKey:
 
     id: str
     secret: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SealedPlace:
+    """Where sealed files are, for messages.
+
+    whose: before a file's name.
+    again: how a file is made again; ``there``: who could have changed it.
+    """
+
+    whose: str
+    again: str
+    there: str
+
+
+VAULT: Final = SealedPlace("the vault's ", "materialize the stage again", "to the vault")
 
 
 def vault_key(secret: bytes) -> VaultKey:
@@ -127,18 +143,21 @@ def key_id_of(header: bytes) -> str | None:
     return str(_HEAD.unpack_from(header)[2].hex())
 
 
-def unseal(source: BinaryIO, name: str, keys: Mapping[str, VaultKey]) -> Iterator[bytes]:
+def unseal(
+    source: BinaryIO, name: str, keys: Mapping[str, VaultKey], *, place: SealedPlace = VAULT
+) -> Iterator[bytes]:
     """Decrypt an artifact, a chunk at a time; none is returned before it is authenticated.
 
     Args:
         source: at the artifact's beginning.
-        name: of the artifact in the vault.
+        name: that the artifact was sealed with.
         keys: those that may open it, by id.
+        place: where it is, for messages.
     Raises:
         InputError: it is sealed with another key; or it, its order, its length or its name has changed. A
             change further on is found when the iteration gets there: use nothing before it has ended.
     """
-    head, data_key = _open(_read_block(source, HEADER), name, keys)
+    head, data_key = _open(_read_block(source, HEADER), name, keys, place)
     cipher, bound, size = AESGCM(data_key), head.bound_to(name), head.chunk + _TAG
     block, number = _read_block(source, size), 0
     while True:
@@ -150,7 +169,7 @@ def unseal(source: BinaryIO, name: str, keys: Mapping[str, VaultKey]) -> Iterato
         else:
             changed = False
         if changed:
-            _refuse_change(name)
+            _refuse_change(name, place)
         if not following:
             return
         block, number = following, number + 1
@@ -164,25 +183,25 @@ def rewrap(
     Raises:
         InputError: the header does not open: see `unseal`.
     """
-    head, data_key = _open(_read_block(source, HEADER), name, keys)
+    head, data_key = _open(_read_block(source, HEADER), name, keys, VAULT)
     target.write(_Head(to.id, head.chunk, head.prefix).header(data_key, to, name))
     while block := source.read(_CHUNK):
         target.write(block)
 
 
-def _open(header: bytes, name: str, keys: Mapping[str, VaultKey]) -> tuple[_Head, bytes]:
+def _open(header: bytes, name: str, keys: Mapping[str, VaultKey], place: SealedPlace) -> tuple[_Head, bytes]:
     """Return an artifact's head and its data key; nothing of the head is used before it is authenticated."""
     if len(header) < HEADER or not header.startswith(MAGIC):
-        _refuse_change(name)
+        _refuse_change(name, place)
     _, version, key_id, chunk, prefix = _HEAD.unpack_from(header)
     if version != _VERSION:
-        raise InputError(f"the vault's {name} must be of format version {_VERSION}, got {version}.")
+        raise InputError(f"{place.whose}{name} must be of format version {_VERSION}, got {version}.")
     key = keys.get(key_id.hex())
     if key is None:
         raise InputError(
-            f"the vault's {name} is encrypted with key {key_id.hex()}. The keys given are: "
+            f"{place.whose}{name} is encrypted with key {key_id.hex()}. The keys given are: "
             f"{', '.join(keys) or 'none'}. Set key {key_id.hex()}, or pass it as an old key. If it is lost, "
-            f"materialize the stage again."
+            f"{place.again}."
         )
     wrapped = header[_HEAD.size :]
     try:
@@ -192,14 +211,14 @@ def _open(header: bytes, name: str, keys: Mapping[str, VaultKey]) -> tuple[_Head
     except InvalidTag:
         data_key = b""
     if not data_key:
-        _refuse_change(name)
+        _refuse_change(name, place)
     return _Head(key.id, chunk, prefix), data_key
 
 
-def _refuse_change(name: str) -> NoReturn:
+def _refuse_change(name: str, place: SealedPlace) -> NoReturn:
     raise InputError(
-        f"the vault's {name} must be as it was written: it has been changed, cut, renamed or exchanged. "
-        f"Materialize it again, and find out who can write to the vault."
+        f"{place.whose}{name} must be as it was written: it has been changed, cut, renamed or exchanged. "
+        f"{place.again.capitalize()}, and find out who can write {place.there}."
     )
 
 

@@ -20,6 +20,7 @@ from anon_pipeline.division.record_counter import RecordCounter
 from anon_pipeline.policy import Policy, load_policy
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.publish.whole_chain import anonymize
+from anon_pipeline.sources import read_source
 from tests.conftest import SMALL, merged
 
 CANARY = "Quillfeather-4711"
@@ -302,3 +303,19 @@ def test_it_is_published_beside_the_whole_under_a_name_of_its_own(tmp_path: Path
     assert found.publish.to == f"out_divided/{found.schedule.keys[0].partition('.')[0]}"
     path, policy = project(tmp_path, people(), publish={"to": "a/../out//"})
     assert load_policy(divided(path, policy).policy).publish.to.startswith("out_divided/")
+
+
+def test_with_a_vault_key_no_plain_text_is_written_and_releases_are_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, policy = project(tmp_path, people())
+    plain = divided(path, policy)
+    whole = rows(*(one.frame for one in releases(plain)))
+    monkeypatch.setenv("ANON_PIPELINE_VAULT_KEY", bytes(range(32)).hex())
+    found = divided(path, policy)
+    assert found.encrypted and not plain.encrypted
+    for file in found.files.glob("*.parquet"):
+        assert CANARY.encode() not in file.read_bytes()
+    made = load_policy(found.policy)
+    tables = [read_source(made, folder=tmp_path, partition=key) for key in found.keys]
+    assert rows(*(anonymize(made, table).frame for table in tables)) == whole

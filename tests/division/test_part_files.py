@@ -15,7 +15,9 @@ import pytest
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.division import part_files
 from anon_pipeline.division.part_files import hold_part_folder, removed_unless_done, write_parts
+from anon_pipeline.vault.crypto import HEADER, Sealer, VaultKey, key_id_of, unseal, vault_key
 
+KEY = vault_key(bytes(range(32)))
 OWNERS = np.random.default_rng(5).integers(0, 3, 1_000).astype(np.int16)
 TABLE = pa.table({"a": list(range(1_000)), "b": [f"text {i % 7}" if i % 5 else None for i in range(1_000)]})
 
@@ -29,10 +31,10 @@ def paths(folder: Path) -> list[Path]:
     return [folder / f"{part}.parquet" for part in range(3)]
 
 
-def write(rows: Iterator[pa.Table], owners: np.ndarray, folder: Path) -> None:
+def write(rows: Iterator[pa.Table], owners: np.ndarray, folder: Path, *, key: VaultKey | None = None) -> None:
     made: list[Path] = []
     with hold_part_folder(folder, folder / "policy.yaml"), removed_unless_done(made):
-        write_parts(rows, owners, paths(folder), made=made)
+        write_parts(rows, owners, paths(folder), made=made, key=key)
 
 
 @pytest.mark.parametrize(("group", "waiting"), [(2**17, 2**21), (10, 2**21), (2**17, 40), (1, 1)])
@@ -48,6 +50,41 @@ def test_every_record_is_in_its_partition(
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert (folder / ".gitignore").read_text().strip() == "*"
+
+
+def opened(path: Path, key: VaultKey) -> pa.Table:
+    with path.open("rb") as file:
+        return pq.read_table(pa.BufferReader(b"".join(unseal(file, path.name, {key.id: key}))))
+
+
+@pytest.mark.parametrize("group", [2**17, 10])
+def test_with_a_key_every_partition_is_encrypted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, group: int
+) -> None:
+    monkeypatch.setattr(part_files, "_ROW_GROUP", group)
+    write(pieces(TABLE), OWNERS, tmp_path, key=KEY)
+    for part, path in enumerate(paths(tmp_path)):
+        data = path.read_bytes()
+        assert key_id_of(data[:HEADER]) == KEY.id
+        assert b"text 3" not in data and b"PAR1" not in data
+        assert opened(path, KEY).equals(TABLE.take(np.flatnonzero(part == OWNERS)))
+    with pytest.raises(InputError, match="encrypted with key"):
+        opened(paths(tmp_path)[0], vault_key(bytes(range(1, 33))))
+
+
+def test_an_encrypted_file_that_was_not_finished_does_not_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(self: Sealer) -> None:
+        raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.setattr(Sealer, "finish", fail)
+    monkeypatch.setattr(Path, "unlink", lambda path, missing_ok=False: None)
+    with pytest.raises(InputError):
+        write(pieces(TABLE), OWNERS, tmp_path, key=KEY)
+    monkeypatch.undo()
+    with pytest.raises(InputError, match="must be as it was written"):
+        opened(paths(tmp_path)[0], KEY)
 
 
 def test_a_partition_without_records_has_a_file(tmp_path: Path) -> None:
