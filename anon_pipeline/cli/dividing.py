@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from anon_pipeline.cli.options import json_option, locations_of, policy_argument, source_options
+from anon_pipeline.cli.options import command_line, json_option, locations_of, policy_argument, source_options
 from anon_pipeline.cli.shared import PRIVATE, Progress, echo_json
 
 if TYPE_CHECKING:
@@ -73,10 +72,9 @@ def _print(found: Division, policy_file: Path, options: Mapping[str, Any]) -> No
     click.echo(f"files       {files}: personal data, {how}. Delete them when the releases are out.")
     policy = policy_file.with_name(found.policy.name)
     click.echo(f"policy      {policy}")
-    more = [] if options["project"] is None else ["--project", str(options["project"])]
-    more += ["--allow-outside"] if options["allow_outside"] else []
-    words = [str(policy), "--partitions", f"{first}...{last}", "--jobs", "2", *more]
-    click.echo(f"Next: anon-pipeline run {shlex.join(words)}")
+    click.echo(
+        f"Next: {command_line('run', policy, options, '--partitions', f'{first}...{last}', '--jobs', '2')}"
+    )
 
 
 def _document(found: Division, policy_file: Path) -> dict[str, Any]:

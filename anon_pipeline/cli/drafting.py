@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from anon_pipeline.draft.profile.profile_table import Profile
     from anon_pipeline.draft.profile.proposals import Proposal
 
-_SHOWN = 5  # values of a column that are shown to whoever asked for them
+_SHOWN = 5  # values of a column, frequent and rare, that are shown to whoever asked for them
 
 
 @click.command()
@@ -35,7 +35,7 @@ _SHOWN = 5  # values of a column that are shown to whoever asked for them
 )
 @click.option("--yes", "silent", is_flag=True, help="Ask nothing: questions stay in the file.")
 @project_option
-@show_values("the most frequent values of each column that is asked about; they are data")
+@show_values("the most and least frequent values of each column that is asked about; they are data")
 @json_option
 @click.pass_context
 def init(  # noqa: PLR0913 - the options of a command
@@ -149,8 +149,12 @@ def _ask(ctx: click.Context, proposal: Proposal, look: Look) -> Proposal:
     click.echo(f"\n{proposal.name}: {holds(seen)}, {seen.different:,} different")
     click.echo(f"  proposed: {proposal.role} ({proposal.reason})\n  {asked_in(proposal.question or '')}")
     if shows_values(ctx):
-        first = look.counts.argsort()[::-1][:_SHOWN]
-        click.echo("  " + ", ".join(str(look.values.iloc[place]) for place in first))
+        order = look.counts.argsort()[::-1]
+        first, last = order[:_SHOWN], order[max(_SHOWN, len(order) - _SHOWN) :]
+        for what, places in (("most", first), ("least", last)):
+            if len(places):
+                values = ", ".join(str(look.values.iloc[place]) for place in places)
+                click.echo(f"  {what} frequent: {values}")
     answers = possible_answers(look)
     said = click.prompt(
         "  What is it?",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import shlex
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -146,6 +147,20 @@ def open_policy(
     return policy, locations
 
 
+def command_line(command: str, policy_file: Path, options: Mapping[str, Any], *more: str) -> str:
+    """Write another command on the same policy, partition and project, as a shell reads it.
+
+    Args:
+        options: of this command.
+        more: words after the policy's file.
+    """
+    words = ["anon-pipeline", command, str(policy_file), *more]
+    for name in ("partition", "project"):
+        if options.get(name) is not None:
+            words += [f"--{name}", str(options[name])]
+    return shlex.join([*words, "--allow-outside"] if options.get("allow_outside") else words)
+
+
 def check_partition(policy: Policy, partition: str | None) -> None:
     """Refuse a partition key that the policy's schedule does not have, and none where it has partitions."""
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
@@ -160,8 +175,9 @@ def check_partition(policy: Policy, partition: str | None) -> None:
     keys = partitions_of(policy)
     if partition is None or keys is None or not keys.has_partition_key(partition):
         latest = None if keys is None else keys.get_last_partition_key()
-        given = " The policy has partitions: name one." if partition is None else ""
-        raise InputError(f"--partition must be one of the schedule's partitions, such as {latest}.{given}")
+        if partition is None:
+            raise InputError(f"--partition must be given: the policy has partitions, such as {latest}")
+        raise InputError(f"--partition must be one of the schedule's partitions, such as {latest}")
 
 
 def archive_of(policy: Policy, locations: Locations) -> VaultArchive | None:

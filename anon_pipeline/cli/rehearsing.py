@@ -10,6 +10,7 @@ import click
 from anon_pipeline.cli.options import (
     archive_of,
     check_partition,
+    command_line,
     json_option,
     locations_of,
     partition_option,
@@ -70,6 +71,8 @@ def rehearse(ctx: click.Context, /, policy_file: Path, **options: Any) -> None:
         echo_json(rehearsal_document(asked, made))
     else:
         _print(asked, made, exact=shows_values(ctx))
+        publishing = command_line("run", policy_file, options)
+        click.echo(f"Nothing was published, and no ε was spent. To publish: {publishing}")
     click.echo(PRIVATE, err=True)
 
 
@@ -81,4 +84,3 @@ def _print(asked: Asked, made: Release, *, exact: bool) -> None:
     click.echo("What would be left:")
     for line in rehearsal_document(asked, made)["left"]:
         click.echo(f"  {line}")
-    click.echo("Nothing was published, and no ε was spent. To publish: anon-pipeline run POLICY")

@@ -106,6 +106,8 @@ def tune(
         if options["applies"] and found.recommended is not None:
             now = "has the recommended values now" if changed else "has them already"
             click.echo(f"{policy_file.name} {now}.")
+        elif found.recommended is not None:
+            click.echo("To write the recommended values into the policy, give the same command --apply.")
     click.echo(PRIVATE, err=True)
     if found.recommended is None:
         ctx.exit(_INFEASIBLE)

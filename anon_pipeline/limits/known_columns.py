@@ -118,11 +118,15 @@ def _known_columns_share(case: Case, demand: Demand) -> float:
 
 
 _LOOSER = "or accept a looser bound for it in gate.attacks.known_columns."
-_COARSER = (
+_COARSE = (
     "release the column coarser (round, top, bottom, level) or drop it; generalize it if others can know "
-    "its values; give it the role sensitive, with limits on classes, only if it is a secret that nobody can "
+    "its values; "
+)
+_COARSER = (
+    f"{_COARSE}give it the role sensitive, with limits on classes, only if it is a secret that nobody can "
     f"know; {_LOOSER}"
 )
+_SECRET = f"{_COARSE}{_LOOSER}"
 _SMALLER = f"take a smaller ε, so that fewer categories stay as they are, generalize or drop it, {_LOOSER}"
 _OTHERWISE = f"take a larger k, or another mechanism, generalize or drop it, {_LOOSER}"
 
@@ -131,9 +135,16 @@ def _advice(policy: Policy, of: str) -> str:
     """Say what to change for a set of columns; only of drawn categories does ε decide."""
     perturbed = sorted(policy.categorical)
     if of not in {name_of(perturbed), *(name_of([name]) for name in perturbed)}:
-        return _COARSER
+        return _SECRET if of in _names_of_secrets(policy) else _COARSER
     changed = {name_of([name]) for name in policy.changed_categories}
     return _OTHERWISE if of in changed or not policy.drawn_categories else _SMALLER
+
+
+def _names_of_secrets(policy: Policy) -> set[str]:
+    """Return the names of the known sets of which every column is sensitive already."""
+    alone = [[name] for name in policy.sensitive]
+    known = [*usual_columns(policy), *alone, *(entry.columns for entry in policy.gate.attacks.known_columns)]
+    return {name_of(sorted(columns)) for columns in known if {*columns} <= policy.sensitive.keys()}
 
 
 KNOWN_COLUMNS = Limit(

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.packed_tables import Table
-from anon_pipeline.base.size_bounds import Held
+from anon_pipeline.base.size_bounds import Held, file_size, open_readable
+from anon_pipeline.catalog.entries import Format
 from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.catalog.sources import FORMATS
 from anon_pipeline.policy.files import Limits, SourceOptions
@@ -31,8 +32,40 @@ def read_file(
     entry = FORMATS[form]
     file = unseal_file(file, limits)
     plain = unpack(file, limits) if entry.packed else file
+    _refuse_other_format(form, plain)
     table: Table = import_entry(entry.reads)(plain, options, limits, numbers)
     return table
+
+
+def format_of(file: Path | Held) -> str | None:
+    """Return the format of a file if its bytes show it; None: text with separators, or compressed.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with open_readable(file) as opened:
+        head = opened.read(8)
+    return next((one.name for one in FORMATS.values() if _has_form(file, one, head)), None)
+
+
+def _has_form(file: Path | Held, form: Format, head: bytes) -> bool:
+    if not (form.magic or form.recognizes) or not head.startswith(form.magic):
+        return False
+    return not form.recognizes or bool(import_entry(form.recognizes)(file))
+
+
+def _refuse_other_format(form: str, file: Path | Held) -> None:
+    """Refuse a file whose first bytes are those of another format than the policy says.
+
+    Formats of text are not looked for: a text can be read in several ways.
+    """
+    if file_size(file) == 0:
+        return
+    found = format_of(file)
+    if found not in {None, form} and FORMATS[str(found)].magic:
+        raise InputError(
+            f"{file.name}: is a file of the format {found}, and is read as {form}: write format: {found}"
+        )
 
 
 def read_folder(form: str, name: str, files: Mapping[str, Path | Held], limits: Limits) -> Table:

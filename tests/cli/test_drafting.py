@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from anon_pipeline.cli import drafting
 from anon_pipeline.policy import load_policy
 from tests.cli.projects import commands
 
@@ -177,3 +178,19 @@ def test_on_a_terminal_it_asks_and_the_answer_stands_in_the_file(
     assert "whoever ran init took it as proposed" in " ".join(text.replace("#", "").split())
     assert "# QUESTION: do the groups" not in text
     assert "secret       nobody should learn it" in out
+
+
+def test_values_of_asked_columns_are_shown_to_who_asks_for_them(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = pd.read_csv(tmp_path / "people.csv")
+    frame.loc[0, "town"] = "CANARY-rare"
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    monkeypatch.setattr(sys, "stdin", Terminal())
+    monkeypatch.setattr("click.prompt", lambda *_, **__: "as proposed")
+    monkeypatch.setattr(drafting, "shows_values", lambda _: True)  # it is for a terminal alone
+    _, out, _ = run("init", "people.csv", "--show-values")
+    most, least = (line for line in out.splitlines() if "CANARY-a" in line or "CANARY-rare" in line)
+    assert most.startswith("  most frequent: CANARY-") and least.startswith("  least frequent: CANARY-")
+    assert most.count("CANARY") == least.count("CANARY") == 5 and "rare" in least
+    assert out.count("least frequent") == 1  # the colour has no more than five values

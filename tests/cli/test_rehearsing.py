@@ -21,6 +21,7 @@ def test_a_rehearsal_in_words_and_as_json(folder: Folders) -> None:
     assert said.code == 0
     assert "Nothing was published, and no ε was spent." in said.out
     assert "What would be left:" in said.out
+    assert "To publish: anon-pipeline run policy.yaml" in said.out
     assert "for the curator" in said.err
     done = made.call("rehearse", "policy.yaml", "--json")
     document = json.loads(done.out)

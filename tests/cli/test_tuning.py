@@ -114,6 +114,10 @@ def test_the_map_is_one_picture_that_needs_nothing_else(call: Call, tmp_path: Pa
     assert text.count("http") == 1 and "href" not in text and "url(" not in text  # the name space alone
 
 
+def test_without_apply_the_output_says_how_to_write_the_values(call: Call) -> None:
+    assert "give the same command --apply" in call("--k", "10", "--epsilon", "0.5").out
+
+
 def test_apply_writes_the_values_and_nothing_else(call: Call, tmp_path: Path) -> None:
     done = call(
         "--k", "10,20", "--epsilon", "0.5", "--confidence", "0.95", "--recoder", "mondrian", "--apply"

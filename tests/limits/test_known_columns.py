@@ -118,6 +118,11 @@ def test_the_advice_fits_the_column() -> None:
     given = {"name": "a", "source": {"path": "a.csv"}, "columns": columns, "anonymize": {"k": 2}}
     of_categories = policy_from({**given, "perturb": {"epsilon": 1}})
     assert advice_on("known_columns.town", of_categories) == plain
+    secrets = policy_from(
+        {**given, "columns": columns | {"cost": {"role": "sensitive"}}, "perturb": {"epsilon": 1}}
+    )
+    said = advice_on("known_columns.cost", secrets)
+    assert "coarser" in said and "sensitive" not in said
     for name in ("job", '"a + b"'):
         said = advice_on(f"known_columns.{name}", of_categories)
         assert said.startswith("take a smaller ε") and "round" not in said

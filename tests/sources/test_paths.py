@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.sources import formats, read_source
 from tests.sources.test_sources import policy
 
@@ -67,3 +68,14 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
     monkeypatch.setattr(formats, "read_csv", slowly)
     with pytest.raises(InputError, match=r"^data\.csv: must not change while it is read"):
         read_source(policy(path="data.csv"), folder=tmp_path)
+
+
+def test_a_file_of_another_format_is_refused_by_its_name(tmp_path: Path) -> None:
+    people = pd.DataFrame({"age": [41, 5], "town": ["Quillfeather", "b"]})
+    people.to_parquet(tmp_path / "people.parquet")
+    people.to_csv(tmp_path / "people.csv", index=False)
+    for form, name, found in (("csv", "people.parquet", "parquet"), ("jsonl", "people.parquet", "parquet")):
+        with pytest.raises(InputError, match=f"is a file of the format {found}.*write format: {found}"):
+            formats.read_file(form, tmp_path / name, SourceOptions(), Limits(), ())
+    assert len(formats.read_file("csv", tmp_path / "people.csv", SourceOptions(), Limits(), ())) == 2
+    assert formats.format_of(tmp_path / "people.csv") is None

@@ -105,7 +105,12 @@ HINTS = (
         "bemerkung* kommentar* anmerkung* notiz* feedback narrative observation* observaciones "
         "verwendungszweck buchungstext suggestions open_answer other_specify statement subject_line",
     ),
-    _hint("postal codes", "quasi", "zip zip_* zipcode postal* postcode* plz npa cap cp", is_postal=True),
+    _hint(
+        "postal codes",
+        "quasi",
+        "zip zip_* zipcode postal* postcode* post_code* plz npa cap cp",
+        is_postal=True,
+    ),
     _hint("ages", "quasi", "age *_age age_* alter edad eta ages", is_age=True),
     _hint(
         "years of birth",
@@ -257,8 +262,8 @@ _SPELLED = str.maketrans(
 def find_hint(name: str) -> Hint | None:
     """Return the first hint that a column's name fits; None: the name says nothing.
 
-    >>> find_hint("ZIP code").meaning, find_hint("patient_id").leads, find_hint("q7") is None
-    ('postal codes', "number of one's own", True)
+    >>> find_hint("ZIP code").meaning, find_hint("Post Code").meaning, find_hint("q7") is None
+    ('postal codes', 'postal codes', True)
     """
     words = name_words(name)
     joined = "_".join(words)

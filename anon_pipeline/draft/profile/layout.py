@@ -19,14 +19,13 @@ from anon_pipeline.base.headers import looks_headerless
 from anon_pipeline.base.packed_tables import unpack_table
 from anon_pipeline.base.size_bounds import Held, file_size, open_readable
 from anon_pipeline.base.spelling import is_plain, look_alikes
-from anon_pipeline.catalog.entries import Format
 from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.catalog.sources import DEFAULT_FORMAT, FORMATS
 from anon_pipeline.draft.profile.title_lines import SEPARATORS, count_title_rows
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.sources.change_guard import files_in, refuse_changes
 from anon_pipeline.sources.compressed_files import unpack
-from anon_pipeline.sources.formats import read_file, read_folder
+from anon_pipeline.sources.formats import format_of, read_file, read_folder
 
 _FITS = 0.9  # share of lines with as many fields as a header that needs no title
 _HEAD_LINES = 1_000
@@ -85,10 +84,10 @@ def find_layout(path: Path | Held) -> Layout:
             return folder_layout()
         if not file_size(path):
             raise InputError(f"{path.name}: must have a header line, got an empty file")
-        typed = _format_of(path)
+        typed = format_of(path)
         if typed is None:
             path = unpack(path, Limits())
-            typed = _format_of(path)
+            typed = format_of(path)
         if typed is not None:
             return Layout(typed, skip_lines=_titles_of(typed, path))
         with open_readable(path) as file:
@@ -101,19 +100,6 @@ def find_layout(path: Path | Held) -> Layout:
 def folder_layout() -> Layout:
     """Return how a folder of files is written: in the format that is read of folders."""
     return Layout(next(one.name for one in FORMATS.values() if one.folder))
-
-
-def _format_of(path: Path | Held) -> str | None:
-    """Return the format of a file if its bytes show it; None: text with separators, or compressed."""
-    with open_readable(path) as file:
-        head = file.read(8)
-    return next((one.name for one in FORMATS.values() if _tells(one, head, path)), None)
-
-
-def _tells(form: Format, head: bytes, path: Path | Held) -> bool:
-    if not (form.magic or form.recognizes) or not head.startswith(form.magic):
-        return False
-    return not form.recognizes or bool(import_entry(form.recognizes)(path))
 
 
 def _titles_of(form: str, path: Path | Held) -> int:
