@@ -1,4 +1,4 @@
-"""What the commands `run`, `verify` and `check-policy` do with releases whose columns are declared."""
+"""What `run`, `rehearse`, `verify` and `check-policy` do with releases whose columns are declared."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from anon_pipeline.cli.options import locations_of
-from anon_pipeline.cli.shared import Progress, echo_json, print_report
+from anon_pipeline.cli.options import command_line, locations_of
+from anon_pipeline.cli.run_output import without_values
+from anon_pipeline.cli.shared import PRIVATE, Progress, echo_json, print_report
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -63,6 +64,55 @@ def run_declared(policy_file: Path, kind: ReleaseKind, options: Mapping[str, Any
         echo_json(_document(policy, locations, written))
     else:
         _print_release(policy, locations, written)
+
+
+def rehearse_declared_release(
+    policy_file: Path, kind: ReleaseKind, options: Mapping[str, Any], *, exact: bool
+) -> None:
+    """Make the release of a policy, judge it, throw it away, and print what the gate says.
+
+    Args:
+        options: of the command `rehearse`.
+        exact: whether to show what was measured.
+    Raises:
+        InputError: a partition; see `declared.declared_rehearsal.rehearse_declared`.
+    """
+    from anon_pipeline.base.errors import GateRefused, InputError  # noqa: PLC0415
+    from anon_pipeline.declared.declared_rehearsal import rehearse_declared  # noqa: PLC0415
+    from anon_pipeline.declared.parts import parts_of  # noqa: PLC0415
+    from anon_pipeline.policy.load_declared import load_declared  # noqa: PLC0415
+
+    if options["partition"] is not None:
+        raise InputError(f"--partition must be left out for {kind.words}")
+    policy = load_declared(policy_file, kind)
+    locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
+    try:
+        with Progress() as progress:
+            made = rehearse_declared(policy, locations, observe=progress)
+    except GateRefused as refused:
+        if not options["as_json"]:
+            raise
+        echo_json(_refused_document(policy, str(refused)))
+        sys.exit(refused.exit_code)
+    left = parts_of(kind).losses(policy, made.records)
+    if options["as_json"]:
+        echo_json(
+            {
+                "published": False,
+                "release": policy.name,
+                "partition": None,
+                "verdicts": without_values(made.report),
+                "records": made.records,
+                "left": left,
+                "advice": [],
+            }
+        )
+    else:
+        print_report(made.report, f"Rehearsal of {policy.name}", exact=exact, published=False)
+        click.echo("\n".join(left))
+        publishing = command_line("run", policy_file, options)
+        click.echo(f"Nothing was published, and no ε was spent. To publish: {publishing}")
+    click.echo(PRIVATE, err=True)
 
 
 def _print_release(policy: DeclaredRelease, locations: Locations, written: DeclaredPublished) -> None:

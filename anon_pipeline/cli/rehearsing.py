@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from anon_pipeline.cli.declared_releases import rehearse_declared_release
 from anon_pipeline.cli.options import (
     archive_of,
     check_partition,
@@ -45,13 +46,20 @@ def rehearse(ctx: click.Context, /, policy_file: Path, **options: Any) -> None:
     and no ε is spent. What is drawn for the release itself is another draw, so a limit near its bound may be
     judged otherwise then.
 
+    POLICY may be of any kind: see its type.
+
     What is printed depends on the originals and on noise that no ledger counts: it is for the curator.
     """
     from anon_pipeline.base.errors import GateRefused  # noqa: PLC0415
     from anon_pipeline.gate import GateReport  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
+    from anon_pipeline.policy.load_declared import kind_of_policy  # noqa: PLC0415
     from anon_pipeline.publish.rehearsal import rehearse as make_and_judge  # noqa: PLC0415
 
+    kind = kind_of_policy(policy_file)
+    if kind is not None:
+        rehearse_declared_release(policy_file, kind, options, exact=shows_values(ctx))
+        return
     policy = load_policy(policy_file)
     check_partition(policy, options["partition"])
     locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])

@@ -104,14 +104,14 @@ def rehearsal_document(asked: Asked, made: Release) -> dict[str, Any]:
         "published": False,
         "release": policy.name,
         "partition": asked.partition,
-        "verdicts": _without_values(made.report),
+        "verdicts": without_values(made.report),
         "records": len(frame),
         "left": describe_rest(policy, made.facts, frame, hierarchies=hierarchies),
         "advice": [],
     }
 
 
-def _without_values(report: GateReport) -> list[dict[str, Any]]:
+def without_values(report: GateReport) -> list[dict[str, Any]]:
     """Return the verdicts on a table that nobody has."""
     verdicts = (
         {key: told for key, told in verdict.items() if key != "band"}
@@ -134,7 +134,7 @@ def refusal_document(asked: Asked, refused: AnonPipelineError) -> dict[str, Any]
     }
     if not isinstance(refused, GateRefused) or not isinstance(refused.report, GateReport):
         return said | {"error": str(refused)}
-    return said | {"verdicts": _without_values(refused.report), "advice": list(refused.advice)}
+    return said | {"verdicts": without_values(refused.report), "advice": list(refused.advice)}
 
 
 def records_before(policy: Policy, locations: Locations, partition: str | None) -> int | None:

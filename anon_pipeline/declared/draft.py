@@ -158,17 +158,14 @@ def draw_release(
         PolicyError: a budget without a ledger.
     """
     parts = parts_of(policy.kind)
-    _refuse_early(policy, locations)
+    refuse_unpublishable(policy, locations)
     with private_stage("ledger"):
         booked = declared_booking(policy, locations, run=run)
         booked.find()
     draws = Draws(policy.name, None, locations.vault, partial(vault_of, locations), locations.project)
     opened = Opening(booked, draws, entropy or system_entropy(), keeps=True)
     observe(Step("source"))
-    with private_stage("source"):
-        table = read_source(policy, folder=locations.sources) if read is None else read()
-        codes = domain_codes(policy, table)
-        del table
+    codes = source_codes(policy, locations, read)
     parts.refuses(policy, len(codes))
     with opened.fail_on_error():
         observe(Step("draw"))
@@ -176,11 +173,7 @@ def draw_release(
         with private_stage("draw"):
             made = parts.makes(policy, codes, drawn.key)
         observe(Step("gate"))
-        with private_stage("gate"):
-            tables, data = _bytes_of(policy, made)
-            release = Release(tables, len(codes), codes, drawn.key.seeded)
-            verdicts = tuple(parts.judges(policy, release))
-    report = GateReport(verdicts, digest_of_tables(tables), policy.digest)
+        tables, data, report = judge_files(policy, made, codes, seeded=drawn.key.seeded)
     return Draft(policy, locations, opened, tables, data, len(codes), report, drawn.release_id)
 
 
@@ -200,14 +193,56 @@ def publish_draft(draft: Draft) -> DeclaredPublished:
     return written
 
 
-def _refuse_early(policy: DeclaredRelease, locations: Locations) -> None:
-    """Refuse what can be refused before anything is read."""
+def refuse_unpublishable(policy: DeclaredRelease, locations: Locations) -> None:
+    """Refuse what can be refused before anything is read.
+
+    Raises:
+        PublishError: the destination is private or cannot be written.
+        InputError: a path outside of its folder; no usable key for the signature.
+        GateRefused: refused whatever would be drawn, by the number of records that the policy states.
+    """
     locations.confine(policy)
     refuse_private_place(policy, locations)
     prepare(locations.release(policy), policy.name)
     signing_key(policy.publish.sign, folder=locations.sources)
     if policy.records is not None:
         parts_of(policy.kind).refuses(policy, policy.records)
+
+
+def source_codes(
+    policy: DeclaredRelease, locations: Locations, read: Callable[[], Table] | None = None
+) -> NDArray[np.int64]:
+    """Read the policy's source as codes of the declared values, (n, columns).
+
+    Args:
+        read: reads the table in another way than the policy's ``source`` says.
+    Raises:
+        InputError: the source cannot be read, or lacks columns or records.
+    """
+    with private_stage("source"):
+        table = read_source(policy, folder=locations.sources) if read is None else read()
+        return domain_codes(policy, table)
+
+
+def judge_files(
+    policy: DeclaredRelease, made: Sequence[pd.DataFrame], codes: NDArray[np.int64], *, seeded: bool
+) -> tuple[list[pd.DataFrame], list[bytes], GateReport]:
+    """Judge the tables of a release by the bytes that would be written.
+
+    Args:
+        made: the tables that were drawn.
+        codes: (n, columns) of the source.
+        seeded: whether the draw can be made again by who knows a seed.
+    Returns:
+        the tables as they are read back, their bytes, the gate's report.
+    Raises:
+        PublishError: they do not read back as they were.
+    """
+    with private_stage("gate"):
+        tables, data = _bytes_of(policy, made)
+        release = Release(tables, len(codes), codes, seeded)
+        verdicts = tuple(parts_of(policy.kind).judges(policy, release))
+        return tables, data, GateReport(verdicts, digest_of_tables(tables), policy.digest)
 
 
 def _digest_codes(codes: NDArray[np.int64]) -> str:

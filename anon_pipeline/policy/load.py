@@ -90,8 +90,8 @@ def _other_type(written: object, kind: str) -> str:
     other, types = kind_of_type(written), (TYPE, *(one.type for one in RELEASE_KINDS.values()))
     if other is not None:
         raise PolicyError(
-            f"type: must be {kind} for this command. For {other.words}: run makes it, check-policy and "
-            f"verify check it, compare-kinds compares it ({other.page})."
+            f"type: must be {kind} for this command. For {other.words}: run makes it, rehearse tries "
+            f"it, check-policy and verify check it, compare-kinds compares it ({other.page})."
         )
     if close := get_close_matches(str(written), types, n=1) if isinstance(written, str) else []:
         raise PolicyError(f"type: is not known. Is it {close[0]}?")

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from anon_pipeline.catalog.release_kinds import EPSILON_DP
+from anon_pipeline.catalog.release_kinds import BUCKETIZED, EPSILON_DP, SYNTHETIC, ReleaseKind
 from anon_pipeline.cli.documents import schema_of
 from anon_pipeline.policy.templates import declared_template
 from tests.cli.projects import Done, Folder
@@ -90,11 +90,39 @@ def test_options_that_do_not_fit_are_refused(call: Call, option: tuple[str, ...]
 
 @pytest.mark.parametrize(
     "command",
-    [("rehearse",), ("tune",), ("utility",), ("compare", "--with", "k=5"), ("review",), ("deliver",)],
+    [("tune",), ("utility",), ("compare", "--with", "k=5"), ("review",), ("deliver",)],
 )
 def test_other_commands_say_that_it_is_another_kind(call: Call, command: tuple[str, ...]) -> None:
     done = call(command[0], "dp.yaml", *command[1:])
     assert done.code == 2 and "For an ε-DP release: run makes it" in done.err
+
+
+def test_a_rehearsal_publishes_and_spends_nothing(call: Call, tmp_path: Path) -> None:
+    done = call("rehearse", "dp.yaml")
+    assert done.code == 0 and "for the curator" in done.err
+    for said in ("Rehearsal of patients", "expected_error", "To publish: anon-pipeline run dp.yaml"):
+        assert said in done.out
+    document = json.loads(call("rehearse", "dp.yaml", "--json").out)
+    jsonschema.validate(document, schema_of("rehearse"))
+    assert document["published"] is False and document["records"] == 2000
+    assert {verdict["value"] for verdict in document["verdicts"]} == {None}
+    assert json.loads(call("ledger", "list", "--json").out)["releases"] == []
+    assert not (tmp_path / "releases").exists()
+    assert call("rehearse", "dp.yaml", "--partition", "a").code == 2
+    change(tmp_path, "0.5}", "0.0001}")
+    done = call("rehearse", "dp.yaml", "--json")
+    assert done.code == 1 and "expected error" in json.loads(done.out)["error"]
+    done = call("rehearse", "dp.yaml")
+    assert done.code == 1 and "refused by expected_error" in done.err
+
+
+@pytest.mark.parametrize("kind", [SYNTHETIC, BUCKETIZED])
+def test_releases_of_every_kind_are_rehearsed(call: Call, tmp_path: Path, kind: ReleaseKind) -> None:
+    text = declared_template(kind, "patients").replace("records: 20000", "records: 2000")
+    (tmp_path / "other.yaml").write_text(text)
+    done = call("rehearse", "other.yaml")
+    assert done.code == 0 and "Nothing was published" in done.out
+    assert not (tmp_path / "releases").exists()
 
 
 def test_a_lost_ledger_is_made_good(call: Call, tmp_path: Path) -> None:

@@ -39,7 +39,8 @@ def test_a_file_is_read_and_known_by_its_type(file: Path) -> None:
         load_policy(file)
     assert refused.value.problems == (
         "type: must be anon_pipeline.AnonymizedRelease for this command. For an ε-DP release: run makes it, "
-        "check-policy and verify check it, compare-kinds compares it (docs/epsilon-dp.md).",
+        "rehearse tries it, check-policy and verify check it, compare-kinds compares it "
+        "(docs/epsilon-dp.md).",
     )
 
 

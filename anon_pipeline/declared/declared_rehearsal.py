@@ -1,0 +1,64 @@
+"""A release with declared columns that is made and judged as it would be published, and thrown away.
+
+Nothing is published, booked or kept: another draw is made for the release itself, so what was drawn here is
+in nobody's hands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from anon_pipeline.base.errors import private_stage
+from anon_pipeline.base.observer import Observer, Step, ignore
+from anon_pipeline.declared.draft import (
+    declared_booking,
+    judge_files,
+    refuse_unpublishable,
+    source_codes,
+)
+from anon_pipeline.declared.parts import parts_of
+from anon_pipeline.limits.verdicts import GateReport
+from anon_pipeline.perturb.entropy import system_entropy
+from anon_pipeline.perturb.keys import fresh_key
+from anon_pipeline.policy.declared_release import DeclaredRelease
+from anon_pipeline.policy.locations import Locations
+from anon_pipeline.publish.judgment import refuse_unless_passed
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsed:
+    """What is known of a release that the gate has passed, and that nobody has.
+
+    records: of the source.
+    """
+
+    report: GateReport
+    records: int
+
+
+def rehearse_declared(
+    policy: DeclaredRelease, locations: Locations, *, observe: Observer = ignore
+) -> Rehearsed:
+    """Read the policy's source, make the released records, judge them; see `draft.make_declared_release`.
+
+    Args:
+        observe: called when a step begins.
+    Raises:
+        GateRefused: refused, or ε is beyond the budget.
+        InputError, PublishError, PolicyError: as a release would be.
+    """
+    parts = parts_of(policy.kind)
+    refuse_unpublishable(policy, locations)
+    with private_stage("ledger"):
+        declared_booking(policy, locations).refuse_unbookable(fresh=parts.epsilon(policy) > 0)
+    observe(Step("source"))
+    codes = source_codes(policy, locations)
+    parts.refuses(policy, len(codes))
+    observe(Step("draw"))
+    key = fresh_key(system_entropy())
+    with private_stage("draw"):
+        made = parts.makes(policy, codes, key)
+    observe(Step("gate"))
+    report = judge_files(policy, made, codes, seeded=key.seeded)[2]
+    refuse_unless_passed(report)
+    return Rehearsed(report, len(codes))
