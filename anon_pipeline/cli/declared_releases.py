@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from anon_pipeline.cli.options import command_line, locations_of
+from anon_pipeline.cli.options import command_to_run, locations_of
 from anon_pipeline.cli.run_output import without_values
 from anon_pipeline.cli.shared import PRIVATE, Progress, echo_json, print_report
 
@@ -110,7 +110,7 @@ def rehearse_declared_release(
     else:
         print_report(made.report, f"Rehearsal of {policy.name}", exact=exact, published=False)
         click.echo("\n".join(left))
-        publishing = command_line("run", policy_file, options)
+        publishing = command_to_run(policy_file, options)
         click.echo(f"Nothing was published, and no ε was spent. To publish: {publishing}")
     click.echo(PRIVATE, err=True)
 

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from anon_pipeline.cli.options import command_line, json_option, locations_of, policy_argument, source_options
+from anon_pipeline.cli.options import (
+    command_to_run,
+    json_option,
+    locations_of,
+    policy_argument,
+    source_options,
+)
 from anon_pipeline.cli.shared import PRIVATE, Progress, echo_json
 
 if TYPE_CHECKING:
@@ -72,9 +78,7 @@ def _print(found: Division, policy_file: Path, options: Mapping[str, Any]) -> No
     click.echo(f"files       {files}: personal data, {how}. Delete them when the releases are out.")
     policy = policy_file.with_name(found.policy.name)
     click.echo(f"policy      {policy}")
-    click.echo(
-        f"Next: {command_line('run', policy, options, '--partitions', f'{first}...{last}', '--jobs', '2')}"
-    )
+    click.echo(f"Next: {command_to_run(policy, options, '--partitions', f'{first}...{last}', '--jobs', '2')}")
 
 
 def _document(found: Division, policy_file: Path) -> dict[str, Any]:

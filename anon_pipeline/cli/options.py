@@ -147,14 +147,14 @@ def open_policy(
     return policy, locations
 
 
-def command_line(command: str, policy_file: Path, options: Mapping[str, Any], *more: str) -> str:
-    """Write another command on the same policy, partition and project, as a shell reads it.
+def command_to_run(policy_file: Path, options: Mapping[str, Any], *more: str) -> str:
+    """Write the command that releases by a policy, of the same partition and project, as a shell reads it.
 
     Args:
         options: of this command.
         more: words after the policy's file.
     """
-    words = ["anon-pipeline", command, str(policy_file), *more]
+    words = [*shlex.split("anon-pipeline run"), str(policy_file), *more]
     for name in ("partition", "project"):
         if options.get(name) is not None:
             words += [f"--{name}", str(options[name])]

@@ -11,7 +11,7 @@ from anon_pipeline.cli.declared_releases import rehearse_declared_release
 from anon_pipeline.cli.options import (
     archive_of,
     check_partition,
-    command_line,
+    command_to_run,
     json_option,
     locations_of,
     partition_option,
@@ -79,7 +79,7 @@ def rehearse(ctx: click.Context, /, policy_file: Path, **options: Any) -> None:
         echo_json(rehearsal_document(asked, made))
     else:
         _print(asked, made, exact=shows_values(ctx))
-        publishing = command_line("run", policy_file, options)
+        publishing = command_to_run(policy_file, options)
         click.echo(f"Nothing was published, and no ε was spent. To publish: {publishing}")
     click.echo(PRIVATE, err=True)
 
