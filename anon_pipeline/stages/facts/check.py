@@ -50,7 +50,8 @@ def checked_facts(
     """
     if not isinstance(facts, Mapping) or not all(isinstance(values, Mapping) for values in facts.values()):
         raise InputError("the facts of a table must be a mapping of stages to their facts, got another type")
-    problems = list(broken_facts(replace(_NOW, fields=fields), policy, facts, making=policy.making))
+    version = _NOW if fields is FIELDS else replace(_NOW, fields=fields, advice="")  # of a manifest
+    problems = list(broken_facts(version, policy, facts, making=policy.making))
     if problems:
         raise InputError(problems)
     return facts

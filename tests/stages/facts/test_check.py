@@ -16,6 +16,7 @@ from anon_pipeline.base.errors import InputError
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.policy import Policy
 from anon_pipeline.stages.facts.check import checked_facts
+from anon_pipeline.stages.facts.fields import PUBLIC_FIELDS
 from anon_pipeline.stages.history.memory import Memory
 from anon_pipeline.stages.pipeline import run
 from anon_pipeline.stages.private import STAGES, Means
@@ -144,6 +145,10 @@ def test_messages_name_stages_and_fields(policy: Policy, facts: dict[str, Any]) 
         "the facts of perturbed must be what that stage writes; these are not: mechanism. "
         "Materialize perturbed again."
     )
+    public = {"perturbed": {"mechanism": CANARY}}
+    with pytest.raises(InputError, match="not: .*mechanism") as refused:
+        checked_facts(policy, public, PUBLIC_FIELDS)
+    assert "Materialize" not in str(refused.value)  # of a manifest, no stage can be made again
     for wrong in ([], CANARY, None, {"raw": CANARY}, {"raw": []}):
         assert "must be a mapping of stages" in _refused(policy, wrong, wrong)
 
