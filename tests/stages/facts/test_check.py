@@ -146,7 +146,7 @@ def test_messages_name_stages_and_fields(policy: Policy, facts: dict[str, Any]) 
         "Materialize perturbed again."
     )
     public = {"perturbed": {"mechanism": CANARY}}
-    with pytest.raises(InputError, match="not: .*mechanism") as refused:
+    with pytest.raises(InputError, match=r"not: .*mechanism") as refused:
         checked_facts(policy, public, PUBLIC_FIELDS)
     assert "Materialize" not in str(refused.value)  # of a manifest, no stage can be made again
     for wrong in ([], CANARY, None, {"raw": CANARY}, {"raw": []}):
