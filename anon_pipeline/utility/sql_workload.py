@@ -7,7 +7,9 @@ originals, and for the curator alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,7 @@ TABLE = "records"
 """Name of the table that queries are asked of."""
 
 _BYTES, _QUERIES, _ROWS = 2**20, 1_000, 100_000
+_SECONDS = 60.0  # for one query on one table
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +135,8 @@ def _ask(library: Any, connection: Any, at: int, query: str) -> pd.DataFrame:
         except own as error:
             problem = _first_line(error)
         else:
-            found = planned.limit(_ROWS + 1).df()
+            with _stop_late(library, connection, at):
+                found = planned.limit(_ROWS + 1).df()
     if problem is not None:
         raise InputError(f"query {at}: {problem}. The table is {TABLE}")
     if len(found) > _ROWS:
@@ -150,6 +154,34 @@ def _ask(library: Any, connection: Any, at: int, query: str) -> pd.DataFrame:
         )
     answer: pd.DataFrame = rows[numbers].astype(np.float64)
     return answer
+
+
+@contextmanager
+def _stop_late(library: Any, connection: Any, at: int) -> Iterator[None]:
+    """Interrupt a query that takes too long: one without a condition on two tables may take days.
+
+    Raises:
+        InputError: it took longer.
+    """
+    late = threading.Event()
+
+    def stop() -> None:
+        """Note that it was late, before the query hears of it."""
+        late.set()
+        connection.interrupt()
+
+    timer = threading.Timer(_SECONDS, stop)
+    timer.start()
+    try:
+        yield
+    except library.Error:
+        if not late.is_set():
+            raise
+    else:
+        return
+    finally:
+        timer.cancel()
+    raise InputError(f"query {at}: must take at most {_SECONDS:g} s")
 
 
 def _is_number(kind: Any) -> bool:

@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.utility import sql_workload
 from anon_pipeline.utility.filled_table import Cells, Tables
-from anon_pipeline.utility.sql_workload import Workload, measure_workload, read_workload
+from anon_pipeline.utility.sql_workload import Workload, ask_all, measure_workload, read_workload
 
 CANARY = "CANARY-7f3a"
 BEFORE = pd.DataFrame({"town": ["a", "a", "b", "c"], "income": [10.0, 30.0, 40.0, 7.0]})
@@ -126,3 +127,12 @@ def test_comments_may_stand_anywhere(tmp_path: Path) -> None:
     (tmp_path / "q.sql").write_text(text)
     found = measure_workload(read_workload(tmp_path / "q.sql"), BEFORE, [BEFORE])
     assert [(one.rows, one.worst) for one in found] == [(1, 0.0)] * 3
+
+
+def test_a_query_that_never_ends_is_stopped_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sql_workload, "_SECONDS", 0.5)
+    frame = pd.DataFrame({"a": range(20_000)})
+    endless = "SELECT count(*) AS n FROM records r, records s, records t WHERE r.a * s.a + t.a = 7"
+    with pytest.raises(InputError, match=r"query 2: must take at most 0\.5 s"):
+        ask_all(Workload(["SELECT count(*) AS n FROM records", endless]), frame)
+    assert int(ask_all(Workload(["SELECT count(*) AS n FROM records"]), frame)[0]["n"].iloc[0]) == 20_000
