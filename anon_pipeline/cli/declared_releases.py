@@ -79,6 +79,7 @@ def rehearse_declared_release(
     """
     from anon_pipeline.base.errors import GateRefused, InputError  # noqa: PLC0415
     from anon_pipeline.declared.declared_rehearsal import rehearse_declared  # noqa: PLC0415
+    from anon_pipeline.declared.domain_codes import unread_words  # noqa: PLC0415
     from anon_pipeline.declared.parts import parts_of  # noqa: PLC0415
     from anon_pipeline.policy.load_declared import load_declared  # noqa: PLC0415
 
@@ -95,6 +96,10 @@ def rehearse_declared_release(
         echo_json(_refused_document(policy, str(refused)))
         sys.exit(refused.exit_code)
     left = parts_of(kind).losses(policy, made.records)
+    warnings = [
+        f"{name}: {unread_words(policy.columns[name], f'{max(100 * share, 0.1):.2g} %')}"
+        for name, share in made.unread.items()
+    ]
     if options["as_json"]:
         echo_json(
             {
@@ -104,11 +109,13 @@ def rehearse_declared_release(
                 "verdicts": without_values(made.report),
                 "records": made.records,
                 "left": left,
-                "advice": [],
+                "advice": warnings,
             }
         )
     else:
         print_report(made.report, f"Rehearsal of {policy.name}", exact=exact, published=False)
+        for line in warnings:
+            click.echo(f"warning: {line}", err=True)
         click.echo("\n".join(left))
         publishing = command_to_run(policy_file, options)
         click.echo(f"Nothing was published, and no ε was spent. To publish: {publishing}")
@@ -140,14 +147,14 @@ def _print_release(policy: DeclaredRelease, locations: Locations, written: Decla
 def _mostly_otherwise(policy: DeclaredRelease, written: DeclaredPublished) -> list[str]:
     """Return the columns that hardly hold anything else, by the released files, which anybody has."""
     from anon_pipeline.declared.declared_report import cells_of  # noqa: PLC0415
+    from anon_pipeline.declared.domain_codes import NEARLY_ALL, share_of_otherwise  # noqa: PLC0415
     from anon_pipeline.publish.file_formats import from_files  # noqa: PLC0415
 
     tables = [from_files([path.read_bytes()], policy.publish.format) for path in written.paths]
     return [
         name
         for name, column in policy.columns.items()
-        if column.values is not None
-        and (cells_of(tables, name).astype(str) == column.otherwise).mean() > _MOSTLY
+        if share_of_otherwise(column, cells_of(tables, name)) >= NEARLY_ALL
     ]
 
 
@@ -279,5 +286,4 @@ def check_declared_policy(
 
 
 _STRONG = 5.0
-_MOSTLY = 0.95  # of the released values of a column
 _WHY = "needs --public-key"

@@ -23,8 +23,10 @@ from anon_pipeline.base.errors import AnonPipelineError, error_words
 from anon_pipeline.base.scratch import SCRATCH
 from anon_pipeline.catalog.plugins import VARIABLE, allowed_names, installed_plugins
 from anon_pipeline.policy.locations import OFF, PRIVATE, Locations
+from anon_pipeline.vault.artifacts import survey
 from anon_pipeline.vault.gitindex import tracked_files
 from anon_pipeline.vault.keys import PREFIX, keys_from
+from anon_pipeline.vault.store import store_at
 
 __all__ = ["CHECKS", "Check", "Finding", "Verdict", "examine"]
 
@@ -199,6 +201,10 @@ def _vault(place: Place) -> Found:
     if wide:
         advice = f"Run chmod -R go= {at.vault}. Who could open them may have read private tables."
         return Found("fail", f"other users may open {wide} of its files and folders", advice)
+    plain = survey(store_at(str(at.vault))).plain if keys_from(place.environ).current is not None else 0
+    if plain:
+        advice = "Run anon-pipeline vault rotate, with --encrypt-plain if it asks whether they are yours."
+        return Found("warn", f"a key is set, and {plain} of its files were written without one", advice)
     return Found("ok", f"for its owner alone ({at.vault})")
 
 

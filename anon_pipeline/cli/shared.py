@@ -274,11 +274,10 @@ def warn_of_questions(policy_file: Path) -> None:
         lines = policy_file.read_text(encoding="utf-8").splitlines()
         asked = sum(line.strip().startswith("# QUESTION:") for line in lines)
         if asked:
-            said = "1 question of init stands" if asked == 1 else f"{asked} questions of init stand"
-            click.echo(
-                f"warning: {said} in {policy_file.name}. Answer them, and delete their lines (# QUESTION:).",
-                err=True,
-            )
+            said, them = f"{asked} questions of init stand", "them, and delete their lines"
+            if asked == 1:
+                said, them = "1 question of init stands", "it, and delete its lines"
+            click.echo(f"warning: {said} in {policy_file.name}. Answer {them} (# QUESTION:).", err=True)
 
 
 def print_paths(data: Sequence[Path], manifest: Path, report: Path, measured: str) -> None:

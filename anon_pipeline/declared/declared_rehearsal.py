@@ -6,15 +6,16 @@ in nobody's hands.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from anon_pipeline.base.errors import private_stage
 from anon_pipeline.base.observer import Observer, Step, ignore
+from anon_pipeline.declared.domain_codes import domain_codes, refuse_unread, unread_shares
 from anon_pipeline.declared.draft import (
     declared_booking,
     judge_files,
     refuse_unpublishable,
-    source_codes,
 )
 from anon_pipeline.declared.parts import parts_of
 from anon_pipeline.limits.verdicts import GateReport
@@ -23,6 +24,7 @@ from anon_pipeline.perturb.keys import fresh_key
 from anon_pipeline.policy.declared_release import DeclaredRelease
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.publish.judgment import refuse_unless_passed
+from anon_pipeline.sources import read_source
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +32,12 @@ class Rehearsed:
     """What is known of a release that the gate has passed, and that nobody has.
 
     records: of the source.
+    unread: share of the cells of columns that are not empty and were not read, see `unread_shares`.
     """
 
     report: GateReport
     records: int
+    unread: Mapping[str, float]
 
 
 def rehearse_declared(
@@ -52,7 +56,12 @@ def rehearse_declared(
     with private_stage("ledger"):
         declared_booking(policy, locations).refuse_unbookable(fresh=parts.epsilon(policy) > 0)
     observe(Step("source"))
-    codes = source_codes(policy, locations)
+    with private_stage("source"):
+        table = read_source(policy, folder=locations.sources)
+        codes, unread = domain_codes(policy, table), unread_shares(policy, table)
+        if not parts.epsilon(policy):
+            refuse_unread(policy, table)
+        del table
     parts.refuses(policy, len(codes))
     observe(Step("draw"))
     key = fresh_key(system_entropy())
@@ -61,4 +70,4 @@ def rehearse_declared(
     observe(Step("gate"))
     report = judge_files(policy, made, codes, seeded=key.seeded)[2]
     refuse_unless_passed(report)
-    return Rehearsed(report, len(codes))
+    return Rehearsed(report, len(codes), unread)

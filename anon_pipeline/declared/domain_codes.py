@@ -26,6 +26,8 @@ from anon_pipeline.policy.declared_release import DeclaredRelease
 
 Integers = NDArray[np.int64]
 
+NEARLY_ALL = 0.95
+"""Share of the cells of a column."""
 _NUMBER = re.compile(r"[ \t]*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?[ \t]*", re.ASCII)
 """Texts that are numbers; ``float`` would also take 1_000, infinity and digits of other scripts."""
 
@@ -49,6 +51,69 @@ def domain_codes(policy: DeclaredRelease, frame: Table) -> Integers:
     table = unpack_table(frame[list(policy.columns)])
     coded = [codes_of(column, table[name]) for name, column in policy.columns.items()]
     return np.stack(coded, axis=1)
+
+
+def unread_shares(policy: DeclaredRelease, frame: Table) -> dict[str, float]:
+    """Return the share of each column's cells that are not empty, and no number or declared value; above 0.
+
+    They count as ``otherwise``: of a column that is written otherwise than the policy says, all of them. This
+    depends on the data, so it is for the curator.
+    """
+    table, found = unpack_table(frame[list(policy.columns)]), dict[str, float]()
+    for name, column in policy.columns.items():
+        places, distinct = _distinct(table[name])
+        if column.values is None:
+            known = [_as_number(cell) for cell in distinct]
+            strange = np.array([one is None or math.isnan(one) for one in known], np.bool_)
+        else:
+            values = {*column.values}
+            strange = np.array([_as_text(cell) not in values for cell in distinct], np.bool_)
+        blank = np.array([isinstance(cell, str) and not cell.strip() for cell in distinct], np.bool_)
+        filled = places[places >= 0]
+        filled = filled[~blank[filled]]
+        if len(filled) and strange[filled].any():
+            found[name] = float(strange[filled].mean())
+    return found
+
+
+def refuse_unread(policy: DeclaredRelease, frame: Table) -> None:
+    """Refuse a table if nearly all cells of a column are no number or declared value.
+
+    Not for a release that is differentially private: whether it is refused would depend on the data.
+
+    Raises:
+        InputError: naming the columns, and what to look at.
+    """
+    problems = [
+        f"{name}: {unread_words(policy.columns[name], 'nearly all')}"
+        for name, share in unread_shares(policy, frame).items()
+        if share >= NEARLY_ALL
+    ]
+    if problems:
+        raise InputError(problems)
+
+
+def unread_words(column: DeclaredColumn, many: str) -> str:
+    """Say that so many cells of a column count as ``otherwise``, and what to look at."""
+    if column.values is None:
+        what = "no numbers"
+        look = "A decimal comma needs source.options.decimal: ','. A date is no number"
+    else:
+        what, look = "none of its declared values", "Values must be spelled as in the data"
+    return (
+        f"{many} of its cells (not counting empty ones) are {what}, and count as {column.otherwise}. {look}."
+    )
+
+
+def share_of_otherwise(column: DeclaredColumn, cells: pd.Series) -> float:
+    """Return the share of released cells that hold what stands for all that is not declared, (r,) cells.
+
+    Of numbers that were counted in bins: its bin, since they were drawn anywhere in it.
+    """
+    codes, otherwise = codes_of(column, cells), np.array([code_of_otherwise(column)])
+    if column.bins is not None:
+        codes, otherwise = (bin_of(one, column.size, column.bins) for one in (codes, otherwise))
+    return float((codes == otherwise).mean()) if len(codes) else 0.0
 
 
 def codes_of(column: DeclaredColumn, cells: pd.Series) -> Integers:

@@ -30,7 +30,7 @@ from anon_pipeline.declared.declared_manifest import (
     digest_of_tables,
 )
 from anon_pipeline.declared.declared_report import declared_report
-from anon_pipeline.declared.domain_codes import domain_codes
+from anon_pipeline.declared.domain_codes import domain_codes, refuse_unread
 from anon_pipeline.declared.parts import Release, parts_of
 from anon_pipeline.ledger import Asked, exact_text, ledger_at
 from anon_pipeline.ledger.requests import columns_digest
@@ -165,7 +165,12 @@ def draw_release(
     draws = Draws(policy.name, None, locations.vault, partial(vault_of, locations), locations.project)
     opened = Opening(booked, draws, entropy or system_entropy(), keeps=True)
     observe(Step("source"))
-    codes = source_codes(policy, locations, read)
+    with private_stage("source"):
+        table = read_source(policy, folder=locations.sources) if read is None else read()
+        codes = domain_codes(policy, table)
+        if not parts.epsilon(policy):
+            refuse_unread(policy, table)
+        del table
     parts.refuses(policy, len(codes))
     with opened.fail_on_error():
         observe(Step("draw"))
@@ -207,21 +212,6 @@ def refuse_unpublishable(policy: DeclaredRelease, locations: Locations) -> None:
     signing_key(policy.publish.sign, folder=locations.sources)
     if policy.records is not None:
         parts_of(policy.kind).refuses(policy, policy.records)
-
-
-def source_codes(
-    policy: DeclaredRelease, locations: Locations, read: Callable[[], Table] | None = None
-) -> NDArray[np.int64]:
-    """Read the policy's source as codes of the declared values, (n, columns).
-
-    Args:
-        read: reads the table in another way than the policy's ``source`` says.
-    Raises:
-        InputError: the source cannot be read, or lacks columns or records.
-    """
-    with private_stage("source"):
-        table = read_source(policy, folder=locations.sources) if read is None else read()
-        return domain_codes(policy, table)
 
 
 def judge_files(

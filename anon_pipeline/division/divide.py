@@ -195,10 +195,12 @@ def _places(
 def _refuse_undividable(policy: Policy) -> None:
     """Refuse what partitions of classes do not keep, or are not needed for."""
     source, recoder, problems = policy.source, recoder_of(policy.anonymize.recoder), list[str]()
-    if source.watched is None or source.format != "parquet" or source.named_partitions():
+    if source.watched is None or source.named_partitions():
+        problems.append("source: must be a path without {partition} to be divided")
+    elif source.format != "parquet":
         problems.append(
-            "source: must be a path without {partition}, with format: parquet, to be divided. Write another "
-            "table to a Parquet file first."
+            f"source.format: must be parquet to be divided, is {source.format}. Write the table to a Parquet "
+            "file first (docs/scale.md)."
         )
     if recoder.family.releases != "levels":
         fits = ", ".join(names_where(lambda one: one.family.releases == "levels"))

@@ -15,7 +15,7 @@ import pandas as pd
 
 from anon_pipeline.base.errors import GateRefused, private_stage
 from anon_pipeline.base.packed_tables import Table, unpack_table
-from anon_pipeline.declared.domain_codes import domain_codes
+from anon_pipeline.declared.domain_codes import domain_codes, refuse_unread
 from anon_pipeline.declared.parts import Release, parts_of
 from anon_pipeline.kinds.alike_measures import as_numbers
 from anon_pipeline.limits.verdicts import Status
@@ -124,6 +124,7 @@ def _release_declared(policy: DeclaredRelease, frame: Table, *, judged: bool) ->
     parts, start = parts_of(policy.kind), monotonic()
     with private_stage("source"):
         codes = domain_codes(policy.model_copy(update={"records": None}), frame)
+        refuse_unread(policy, frame)
     try:
         parts.refuses(policy, len(codes))
     except GateRefused:

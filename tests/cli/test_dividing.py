@@ -117,7 +117,7 @@ def test_what_cannot_be_divided_is_a_mistake(folder: Callable[..., Folder]) -> N
     made = folder()
     done = made.call("divide", "policy.yaml")
     assert (done.code, done.out) == (2, "")
-    assert "source: must be a path without {partition}, with format: parquet" in done.err
+    assert "source.format: must be parquet to be divided, is csv" in done.err
     assert made.call("divide", "policy.yaml", "--into", "1").code == 2
 
 

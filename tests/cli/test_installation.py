@@ -96,6 +96,18 @@ def test_a_vault_that_others_may_open_fails_without_the_names_of_its_files(
     assert looks(ANON_PIPELINE_VAULT="memory://vault")["vault_permissions"].verdict == "warn"
 
 
+def test_files_that_were_written_before_there_was_a_key_are_counted(looks: Looks, tmp_path: Path) -> None:
+    folder = private_vault(tmp_path).parent / "patients"
+    folder.mkdir(mode=0o700)
+    file = folder / "gate.json"
+    file.write_bytes(b"{}")
+    file.chmod(0o600)
+    assert looks()["vault_permissions"].verdict == "ok"
+    found = looks(ANON_PIPELINE_VAULT_KEY=bytes(range(32)).hex())["vault_permissions"]
+    assert found.verdict == "warn" and "1 of its files were written without" in found.found
+    assert "rotate" in found.advice
+
+
 def index(project: Path, path: bytes) -> None:
     """Write an index of git that lists one file."""
     entry = bytes(60) + struct.pack(">H", len(path)) + path

@@ -13,7 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.declared.domain_codes import code_of_otherwise, domain_codes, values_of, whole_numbers
+from anon_pipeline.declared.domain_codes import (
+    code_of_otherwise,
+    domain_codes,
+    refuse_unread,
+    share_of_otherwise,
+    unread_shares,
+    values_of,
+    whole_numbers,
+)
 from anon_pipeline.policy.declared_columns import DeclaredColumn
 from tests.epsilon_dp.neighbours import dp_policy
 
@@ -132,3 +140,29 @@ def test_a_table_must_have_the_columns_and_the_records() -> None:
         domain_codes(dp_policy(), frame[["age"]])
     with pytest.raises(InputError, match="at least one record"):
         domain_codes(dp_policy(), frame[:0])
+
+
+def test_shares_of_cells_that_are_not_read_leave_out_empty_ones() -> None:
+    policy = dp_policy(columns={"x": AGE, "y": CITY})
+    frame = pd.DataFrame({"x": ["20", "2,5", None, "", "31"], "y": ["Cork", "cork", "1", None, None]})
+    assert unread_shares(policy, frame) == {"x": pytest.approx(1 / 3), "y": pytest.approx(1 / 3)}
+    assert unread_shares(policy, frame.assign(x=20.0, y="none")) == {}
+    assert unread_shares(policy, frame.assign(x=None, y=None)) == {}
+
+
+def test_a_column_that_is_hardly_read_is_refused_without_a_value() -> None:
+    policy = dp_policy(columns={"x": AGE, "y": CITY})
+    frame = pd.DataFrame({"x": ["2345,5"] * 96 + ["20"] * 4, "y": "Cork"})
+    with pytest.raises(InputError, match=r"x: nearly all of its cells.*count as 20.*decimal") as refused:
+        refuse_unread(policy, frame)
+    assert "2345" not in str(refused.value)
+    refuse_unread(policy, frame.assign(x=["2345,5"] * 94 + ["20"] * 6))
+    with pytest.raises(InputError, match=r"y: .*declared values, and count as none.*spelled"):
+        refuse_unread(policy, frame.assign(x="20", y="Sligo"))
+
+
+def test_the_share_of_otherwise_counts_its_bin() -> None:
+    binned = DeclaredColumn(bounds=(0, 100), bins=10, otherwise="5")
+    assert share_of_otherwise(binned, pd.Series([0, 3, 8, 60])) == 0.75
+    assert share_of_otherwise(AGE, pd.Series([20, 21, 90, 20])) == 0.5
+    assert share_of_otherwise(CITY, pd.Series(["none", "Cork"])) == 0.5

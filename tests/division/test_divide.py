@@ -160,7 +160,7 @@ def test_a_folder_of_files_with_keys(tmp_path: Path) -> None:
     [
         (
             {"source": {"path": "people.csv", "format": "csv"}},
-            "source: must be a path without {partition}, with format: parquet",
+            "source.format: must be parquet to be divided, is csv",
         ),
         ({"anonymize": {"recoder": "mondrian"}}, "anonymize.recoder: must choose levels for the whole table"),
         (
