@@ -17,6 +17,10 @@ KNOWN_TO_OTHERS = (
     "it, write role: identifier, action: drop. role: insensitive releases it as it is; only for what says "
     "nothing of a person."
 )
+MANY_EMPTY = (
+    "more than 2% of its cells are empty, so role: sensitive also needs missing: suppress, and an "
+    "anonymize.suppression_limit above the share of empty cells."
+)
 NAMES_PERSONS = (
     "does it name people? Its name says so, but it has few different values. If yes, keep this line: it is "
     "left out. If no, write role: generalize for what others could know about a person, or role: sensitive "

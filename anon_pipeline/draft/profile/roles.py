@@ -231,7 +231,9 @@ def _guess(case: Case) -> Proposal | None:
     known = case.leads("sensitive")
     found = None if case.hint is not None else propose_noise(case.look, reason, Sure.UNSURE)
     found = found or propose_quasi(case.look, case.hint, case.named if known else reason, Sure.UNSURE)
-    return None if found is None else replace(found, question=questions.KNOWN_TO_OTHERS, guess=True)
+    lacking = case.look.seen.missing_share > MOST_LACKING
+    question = questions.KNOWN_TO_OTHERS + (f" {questions.MANY_EMPTY}" if lacking else "")
+    return None if found is None else replace(found, question=question, guess=True)
 
 
 RULES: tuple[Rule, ...] = (

@@ -127,3 +127,11 @@ def test_a_free_text_with_an_identifier_in_it_is_left_out_without_a_question() -
     found = of("x", ["call me on 044 668 18 00 again, please, soon", *texts[1:]])
     assert (found.role, found.sure, found.question) == ("identifier", Sure.CERTAIN, None)
     assert "a few (less than 5%) of its values have the form of telephone numbers" in found.reason
+
+
+def test_a_secret_with_many_empty_cells_is_a_question_that_says_what_sensitive_needs() -> None:
+    few, many = (pd.Series(AMOUNTS).where(np.arange(N) >= empty) for empty in (N // 100, N // 20))
+    assert of("salary", few).role == "sensitive"
+    found = of("salary", many)
+    assert found.role != "sensitive" and "missing: suppress" in str(found.question)
+    assert "missing" not in str(of("x", FEW).question)
