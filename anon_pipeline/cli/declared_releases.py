@@ -81,6 +81,7 @@ def rehearse_declared_release(
     from anon_pipeline.declared.declared_rehearsal import rehearse_declared  # noqa: PLC0415
     from anon_pipeline.declared.domain_codes import unread_words  # noqa: PLC0415
     from anon_pipeline.declared.parts import parts_of  # noqa: PLC0415
+    from anon_pipeline.gate import GateReport  # noqa: PLC0415
     from anon_pipeline.policy.load_declared import load_declared  # noqa: PLC0415
 
     if options["partition"] is not None:
@@ -93,7 +94,9 @@ def rehearse_declared_release(
     except GateRefused as refused:
         if not options["as_json"]:
             raise
-        echo_json(_refused_document(policy, str(refused)))
+        report = refused.report
+        verdicts = without_values(report) if isinstance(report, GateReport) else []
+        echo_json({**_refused_document(policy, str(refused)), "verdicts": verdicts})
         sys.exit(refused.exit_code)
     left = parts_of(kind).losses(policy, made.records)
     warnings = [

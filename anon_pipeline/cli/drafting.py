@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from anon_pipeline.cli.options import NEW_FILE, data_argument, json_option, project_option, show_values
-from anon_pipeline.cli.shared import Progress, echo_json, shows_values
+from anon_pipeline.cli.shared import Progress, echo_json, printable, shows_values
 
 if TYPE_CHECKING:
     from anon_pipeline.base.places import TableUrl
@@ -153,7 +153,7 @@ def _ask(ctx: click.Context, proposal: Proposal, look: Look) -> Proposal:
         first, last = order[:_SHOWN], order[max(_SHOWN, len(order) - _SHOWN) :]
         for what, places in (("most", first), ("least", last)):
             if len(places):
-                values = ", ".join(str(look.values.iloc[place]) for place in places)
+                values = ", ".join(printable(str(look.values.iloc[place])) for place in places)
                 click.echo(f"  {what} frequent: {values}")
     answers = possible_answers(look)
     said = click.prompt(

@@ -154,7 +154,8 @@ def command_to_run(policy_file: Path, options: Mapping[str, Any], *more: str) ->
         options: of this command.
         more: words after the policy's file.
     """
-    words = [*shlex.split("anon-pipeline run"), str(policy_file), *more]
+    path = str(policy_file) if not str(policy_file).startswith("-") else f"./{policy_file}"
+    words = [*shlex.split("anon-pipeline run"), path, *more]
     for name in ("partition", "project"):
         if options.get(name) is not None:
             words += [f"--{name}", str(options[name])]

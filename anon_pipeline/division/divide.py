@@ -121,7 +121,7 @@ def divide(
             del deciding
             return_freed_memory(len(plan.owners))
             keys = tuple(f"{division}.{part:0{len(str(many))}}" for part in range(1, many + 1))
-            made = _document_of(document, policy, plan, keys, places)
+            made = _document_of(document, policy, plan, keys, places, encrypted=key is not None)
             observe(Step("writing partitions"))
             rows = read_rows(places.source, policy.source.limits)
             files = [places.folder / f"{one}.parquet" for one in keys]
@@ -145,7 +145,13 @@ def _fill_templates(document: Any) -> dict[str, Any]:
 
 
 def _document_of(
-    document: Mapping[str, Any], policy: Policy, plan: Plan, keys: tuple[str, ...], places: _Places
+    document: Mapping[str, Any],
+    policy: Policy,
+    plan: Plan,
+    keys: tuple[str, ...],
+    places: _Places,
+    *,
+    encrypted: bool,
 ) -> dict[str, Any]:
     """Return the document of the partitions' policy.
 
@@ -155,6 +161,8 @@ def _document_of(
     name, division = f"{policy.name}_divided", keys[0].partition(".")[0]
     base = posixpath.normpath(policy.publish.to or f"releases/{policy.name}")
     source: dict[str, Any] = {"path": f"{places.inside}/{{partition}}.parquet", "format": "parquet"}
+    if encrypted:
+        source["encrypted"] = True
     limits = document["attributes"]["source"].get("limits")
     sections = {
         "name": name,

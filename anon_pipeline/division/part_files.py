@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from anon_pipeline.base.disk import make_folder, replace_file
-from anon_pipeline.base.errors import InputError, PublishError, error_words
+from anon_pipeline.base.errors import InputError, PublishError, error_words, withhold_text
 from anon_pipeline.division.leftovers import MARK
 from anon_pipeline.draft.private_files import make_private_folder
 from anon_pipeline.publish.lock import hold_folder
@@ -95,7 +95,8 @@ def write_parts(
         InputError: a file cannot be written, or the source has other records than it had before.
     """
     parts: list[_Part] = []
-    with ExitStack() as stack:
+    said = f"{paths[0].parent.name}: must be a folder that files can be written to"
+    with withhold_text(said, OSError), ExitStack() as stack:
         begin = 0
         for table in rows:
             if not parts:

@@ -115,6 +115,10 @@ class Source(Strict):
     format: FileFormat = Field(DEFAULT_FORMAT, description="File format.")
     options: SourceOptions = Field(SourceOptions(), description="How the file is written.")
     limits: Annotated[Limits, NEUTRAL] = Field(Limits(), description="How large the source may be.")
+    encrypted: Annotated[bool, LATER, NEUTRAL] = Field(
+        False,
+        description="Of a path: whether the file must be encrypted with the vault's key.",
+    )
     records: Whole = Field(20_000, ge=1, description="Records that a generator makes.")
     seed: Whole = Field(0, ge=0, description="Seed of a generator.")
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.errors import InputError, withhold_text
 from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.base.size_bounds import Held, file_size, open_readable
 from anon_pipeline.catalog.entries import Format
@@ -16,6 +17,9 @@ from anon_pipeline.sources.compressed_files import unpack
 from anon_pipeline.sources.files import read_csv
 from anon_pipeline.sources.parquet_columns import packed_parquet
 from anon_pipeline.sources.sealed_files import unseal_file
+
+_HEAD = 64  # bytes that are looked at
+_TEXT = re.compile(rb"[^\x00-\x08\x0b\x0c\x0e-\x1f]*")
 
 
 def read_file(
@@ -31,8 +35,10 @@ def read_file(
     """
     entry = FORMATS[form]
     file = unseal_file(file, limits)
+    _refuse_other_format(file, entry, "")
     plain = unpack(file, limits) if entry.packed else file
-    _refuse_other_format(form, plain)
+    if plain is not file:
+        _refuse_other_format(plain, entry, "Unpack it, and ")
     table: Table = import_entry(entry.reads)(plain, options, limits, numbers)
     return table
 
@@ -44,7 +50,7 @@ def format_of(file: Path | Held) -> str | None:
         OSError: it cannot be read.
     """
     with open_readable(file) as opened:
-        head = opened.read(8)
+        head = opened.read(_HEAD)
     return next((one.name for one in FORMATS.values() if _has_form(file, one, head)), None)
 
 
@@ -54,17 +60,25 @@ def _has_form(file: Path | Held, form: Format, head: bytes) -> bool:
     return not form.recognizes or bool(import_entry(form.recognizes)(file))
 
 
-def _refuse_other_format(form: str, file: Path | Held) -> None:
+def _refuse_other_format(file: Path | Held, form: Format, first: str) -> None:
     """Refuse a file whose first bytes are those of another format than the policy says.
 
-    Formats of text are not looked for: a text can be read in several ways.
+    Formats of text are not looked for: a text can be read in several ways, and begin with any letters.
+
+    Args:
+        first: what to do before the format is changed.
     """
-    if file_size(file) == 0:
-        return
-    found = format_of(file)
-    if found not in {None, form} and FORMATS[str(found)].magic:
+    with withhold_text(f"{file.name}: must be a readable file", OSError):
+        file_size(file)  # no pipe or device, which would be read for ever
+        with open_readable(file) as opened:
+            head = opened.read(_HEAD)
+        if _TEXT.fullmatch(head) or _has_form(file, form, head):
+            return
+        found = next((one for one in FORMATS.values() if one.magic and _has_form(file, one, head)), None)
+    if found is not None:
         raise InputError(
-            f"{file.name}: is a file of the format {found}, and is read as {form}: write format: {found}"
+            f"{file.name}: must be of the format {form.name}, and is of the format {found.name}. "
+            f"{first or 'Write '}{'write ' if first else ''}format: {found.name}"
         )
 
 
@@ -81,7 +95,8 @@ def read_folder(form: str, name: str, files: Mapping[str, Path | Held], limits: 
     if not place:
         fit = " or ".join(one.name for one in FORMATS.values() if one.folder)
         raise InputError(f"{name}: must be a file, got a folder; a folder of files is read of {fit} alone")
-    table: Table = import_entry(place)(name, files, limits)
+    plain = {inside: unseal_file(file, limits) for inside, file in files.items()}
+    table: Table = import_entry(place)(name, plain, limits)
     return table
 
 

@@ -12,6 +12,7 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.sources.change_guard import files_in, refuse_changes
 from anon_pipeline.sources.distinct import refuse_same_file
 from anon_pipeline.sources.formats import read_file, read_folder
+from anon_pipeline.sources.sealed_files import refuse_plain
 
 
 def path_frame(policy: Policy, folder: Path, partition: str | None) -> Table:
@@ -22,6 +23,8 @@ def path_frame(policy: Policy, folder: Path, partition: str | None) -> Table:
     if not _may_be_empty(policy):
         refuses()
     with refuse_changes(path):
+        if source.encrypted:
+            refuse_plain(path)
         if path.is_dir():
             table = read_folder(source.format, path.name, files_in(path), source.limits)
         else:

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Final
 
 from anon_pipeline.base.errors import InputError, withhold_text
-from anon_pipeline.base.size_bounds import Held
+from anon_pipeline.base.size_bounds import Held, file_size
 from anon_pipeline.policy.files import Limits
 from anon_pipeline.sources.bounds import refuse_large_file
-from anon_pipeline.vault.crypto import HEADER, SealedPlace, key_id_of, unseal
+from anon_pipeline.vault.crypto import MAGIC, SealedPlace, unseal
 from anon_pipeline.vault.keys import PREFIX, keys_from
 
 _SOURCES: Final = SealedPlace("", "divide the table again", "to the folder of sources")
@@ -44,5 +44,20 @@ def is_sealed(file: Path) -> bool:
     Raises:
         InputError: it cannot be read.
     """
-    with withhold_text(f"{file.name}: must be a readable file", OSError), file.open("rb") as opened:
-        return key_id_of(opened.read(HEADER)) is not None
+    with withhold_text(f"{file.name}: must be a readable file", OSError):
+        file_size(file)  # no pipe or device, which would be read for ever
+        with file.open("rb") as opened:
+            return opened.read(len(MAGIC)) == MAGIC
+
+
+def refuse_plain(path: Path) -> None:
+    """Refuse a file that is not encrypted where the policy says that it is: somebody may have put it there.
+
+    Raises:
+        InputError: it is not, or is a folder.
+    """
+    if path.is_dir() or not is_sealed(path):
+        raise InputError(
+            f"{path.name}: must be encrypted with the vault's key (source.encrypted), and is not. Divide the "
+            "table again, and find out who can write to the folder of sources."
+        )

@@ -184,7 +184,7 @@ def test_values_of_asked_columns_are_shown_to_who_asks_for_them(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     frame = pd.read_csv(tmp_path / "people.csv")
-    frame.loc[0, "town"] = "CANARY-rare"
+    frame.loc[0, "town"] = "CANARY-rare\x1b[31m"
     frame.to_csv(tmp_path / "people.csv", index=False)
     monkeypatch.setattr(sys, "stdin", Terminal())
     monkeypatch.setattr("click.prompt", lambda *_, **__: "as proposed")
@@ -192,5 +192,5 @@ def test_values_of_asked_columns_are_shown_to_who_asks_for_them(
     _, out, _ = run("init", "people.csv", "--show-values")
     most, least = (line for line in out.splitlines() if "CANARY-a" in line or "CANARY-rare" in line)
     assert most.startswith("  most frequent: CANARY-") and least.startswith("  least frequent: CANARY-")
-    assert most.count("CANARY") == least.count("CANARY") == 5 and "rare" in least
+    assert most.count("CANARY") == least.count("CANARY") == 5 and r"rare\x1b[31m" in least
     assert out.count("least frequent") == 1  # the colour has no more than five values

@@ -317,5 +317,10 @@ def test_with_a_vault_key_no_plain_text_is_written_and_releases_are_the_same(
     for file in found.files.glob("*.parquet"):
         assert CANARY.encode() not in file.read_bytes()
     made = load_policy(found.policy)
+    assert made.source.encrypted and not load_policy(plain.policy).source.encrypted
     tables = [read_source(made, folder=tmp_path, partition=key) for key in found.keys]
     assert rows(*(anonymize(made, table).frame for table in tables)) == whole
+    planted = found.files / f"{found.keys[0]}.parquet"
+    people(50).to_parquet(planted, index=False)
+    with pytest.raises(InputError, match="must be encrypted"):
+        read_source(made, folder=tmp_path, partition=found.keys[0])

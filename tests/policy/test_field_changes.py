@@ -22,7 +22,7 @@ UNPROTECTING = {
     *("PerturbCategories.missing", "Policy.responsible", "PopulationLimits.limits", "Publish.format"),
     "Publish.records_per_file",
     *("Publish.wait", "Responsible.contact", "Responsible.legal_basis", "Responsible.owner"),
-    *("Responsible.purpose", "Sensitive.missing", "Source.limits"),
+    *("Responsible.purpose", "Sensitive.missing", "Source.encrypted", "Source.limits"),
     *("Policy.stream", "Policy.reviewed", "Reviewed.digest", "Reviewed.when", "Reviewed.who"),
 }
 """Fields that decide nothing of what is promised to people, by hand."""

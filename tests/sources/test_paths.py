@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pandas as pd
 import pytest
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.packed_tables import unpack_table
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.sources import formats, read_source
 from tests.sources.test_sources import policy
@@ -70,12 +72,35 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
         read_source(policy(path="data.csv"), folder=tmp_path)
 
 
+def read(form: str, path: Path) -> pd.DataFrame:
+    return unpack_table(formats.read_file(form, path, SourceOptions(), Limits(), ()))
+
+
 def test_a_file_of_another_format_is_refused_by_its_name(tmp_path: Path) -> None:
     people = pd.DataFrame({"age": [41, 5], "town": ["Quillfeather", "b"]})
     people.to_parquet(tmp_path / "people.parquet")
-    people.to_csv(tmp_path / "people.csv", index=False)
-    for form, name, found in (("csv", "people.parquet", "parquet"), ("jsonl", "people.parquet", "parquet")):
-        with pytest.raises(InputError, match=f"is a file of the format {found}.*write format: {found}"):
-            formats.read_file(form, tmp_path / name, SourceOptions(), Limits(), ())
-    assert len(formats.read_file("csv", tmp_path / "people.csv", SourceOptions(), Limits(), ())) == 2
-    assert formats.format_of(tmp_path / "people.csv") is None
+    people.to_excel(tmp_path / "people.xlsx")
+    (tmp_path / "people.gz").write_bytes(gzip.compress((tmp_path / "people.parquet").read_bytes()))
+    for form, name, said in (
+        ("csv", "people.parquet", "is of the format parquet. Write format: parquet"),
+        ("jsonl", "people.parquet", "is of the format parquet. Write format: parquet"),
+        ("csv", "people.xlsx", "is of the format excel. Write format: excel"),
+        ("csv", "people.gz", "is of the format parquet. Unpack it, and write format: parquet"),
+    ):
+        with pytest.raises(InputError, match=said) as refused:
+            read(form, tmp_path / name)
+        assert "Quillfeather" not in str(refused.value)
+
+
+def test_a_text_may_begin_as_other_formats_do(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("PAR1,town\n1,Cork\n")
+    assert list(read("csv", tmp_path / "people.csv").columns) == ["PAR1", "town"]
+    (tmp_path / "zip.csv").write_text("PK,town\n1,Cork\n")
+    assert formats.format_of(tmp_path / "zip.csv") is None and len(read("csv", tmp_path / "zip.csv")) == 1
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "excel", "jsonl"])
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, form: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="plain file"):
+        read(form, tmp_path / "pipe")

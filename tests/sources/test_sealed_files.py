@@ -11,8 +11,8 @@ import pytest
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.size_bounds import Held
 from anon_pipeline.policy.files import Limits, SourceOptions
-from anon_pipeline.sources.formats import read_file
-from anon_pipeline.sources.sealed_files import is_sealed, unseal_file
+from anon_pipeline.sources.formats import read_file, read_folder
+from anon_pipeline.sources.sealed_files import is_sealed, refuse_plain, unseal_file
 from anon_pipeline.vault.crypto import Sealer, vault_key
 
 SECRETS = [bytes(range(start, start + 32)) for start in (0, 100)]
@@ -88,3 +88,26 @@ def test_what_was_changed_is_refused(tmp_path: Path, change: str) -> None:
 def test_a_file_beyond_the_limit_is_not_decrypted(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="file_bytes"):
         unseal_file(sealed(tmp_path), Limits(file_bytes=10))
+
+
+def test_a_plain_file_is_refused_where_the_policy_says_that_it_is_encrypted(tmp_path: Path) -> None:
+    path = sealed(tmp_path)
+    refuse_plain(path)
+    TABLE.to_parquet(path, index=False)
+    with pytest.raises(InputError, match=r"d1\.1\.parquet: must be encrypted.*who can write"):
+        refuse_plain(path)
+    with pytest.raises(InputError, match="must be encrypted"):
+        refuse_plain(tmp_path)
+
+
+def test_a_file_that_was_cut_within_its_head_is_no_plain_file(tmp_path: Path) -> None:
+    path = sealed(tmp_path)
+    path.write_bytes(path.read_bytes()[:7])
+    assert is_sealed(path)
+    with pytest.raises(InputError, match="must be as it was written"):
+        read(path)
+
+
+def test_a_folder_of_encrypted_files_is_read(tmp_path: Path) -> None:
+    files = {name: sealed(tmp_path, name) for name in ("a.parquet", "b.parquet")}
+    assert len(read_folder("parquet", "folder", files, Limits())) == 4

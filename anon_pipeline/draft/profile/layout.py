@@ -26,6 +26,7 @@ from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.sources.change_guard import files_in, refuse_changes
 from anon_pipeline.sources.compressed_files import unpack
 from anon_pipeline.sources.formats import format_of, read_file, read_folder
+from anon_pipeline.sources.sealed_files import unseal_file
 
 _FITS = 0.9  # share of lines with as many fields as a header that needs no title
 _HEAD_LINES = 1_000
@@ -84,6 +85,7 @@ def find_layout(path: Path | Held) -> Layout:
             return folder_layout()
         if not file_size(path):
             raise InputError(f"{path.name}: must have a header line, got an empty file")
+        path = unseal_file(path, Limits())
         typed = format_of(path)
         if typed is None:
             path = unpack(path, Limits())

@@ -10,6 +10,7 @@ import pytest
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.draft.profile.layout import find_layout, read_table, refuse_header
+from anon_pipeline.vault.crypto import Sealer, vault_key
 
 CANARY = "CANARY-7f3a"
 
@@ -184,3 +185,16 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 
 def test_plain_names_pass() -> None:
     refuse_header("x.csv", ["a", "Größe (cm)", "2nd name"])
+
+
+def test_an_encrypted_file_has_the_layout_of_what_is_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret, path = bytes(range(32)), tmp_path / "d1.1.parquet"
+    monkeypatch.setenv("ANON_PIPELINE_VAULT_KEY", secret.hex())
+    with path.open("wb") as file:
+        sealer = Sealer(file, vault_key(secret), path.name)
+        sealer.write(pd.DataFrame({"age": [41, 5], "town": ["a", "b"]}).to_parquet(index=False))
+        sealer.finish()
+    layout = find_layout(path)
+    assert layout.format == "parquet" and len(read_table(path, layout)) == 2
