@@ -48,7 +48,7 @@ def _cells(found: State) -> tuple[str, ...]:
         (last.data_digest or "")[:8],
         found.name,
         last.epsilon if found.counts else "0",
-        str(last.k),
+        "–" if ":" in last.dataset else str(last.k),  # accounts of releases without classes have a colon
         last.at[:19],
     )
 

@@ -41,6 +41,8 @@ def test_a_release_is_made_and_verified(call: Call, tmp_path: Path) -> None:
     assert (done.code, done.err.count("…")) == (0, 4)
     for said in ("ε-DP release patients", "expected_error", "sex, race: ", "1 of the budget of 5 spent"):
         assert said in done.out
+    listed = next(line for line in call("ledger", "list").out.splitlines() if "epsilon_dp:" in line)
+    assert "–" in listed  # it has no k
     for arguments in ((), ("--policy", "dp.yaml")):
         done = call("verify", "releases/patients", *arguments)
         assert done.code == 0 and "Nothing contradicts the manifest" in done.out
