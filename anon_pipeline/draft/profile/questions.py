@@ -17,10 +17,6 @@ KNOWN_TO_OTHERS = (
     "it, write role: identifier, action: drop. role: insensitive releases it as it is; only for what says "
     "nothing of a person."
 )
-MANY_EMPTY = (
-    "more than 2% of its cells are empty, so role: sensitive also needs missing: suppress, and an "
-    "anonymize.suppression_limit above the share of empty cells."
-)
 NAMES_PERSONS = (
     "does it name people? Its name says so, but it has few different values. If yes, keep this line: it is "
     "left out. If no, write role: generalize for what others could know about a person, or role: sensitive "
@@ -38,7 +34,7 @@ STRAY_TEXTS = (
     "which of its texts stand for no value, and which for a value? Under clean.columns, write "
     "missing: [text, …] for the first, values: {text: number, …} for the others, and type: number or "
     "date. Then give the column its role. Until then it is left out. anon-pipeline init "
-    "--show-values shows frequent texts."
+    "--show-values shows frequent and rare texts."
 )
 MANY_CATEGORIES = (
     "could a value name a person? If yes, or if you do not know, keep this line: it is left out. If no, "
@@ -72,6 +68,16 @@ SENTINEL = (
     "does a number far from all others, such as 999 or -1, stand for no value? If yes, write it as a text in "
     "missing: ['…'] of the column, under clean. If no, there is nothing to do."
 )
+
+
+def known_to_others(*, many_empty: bool) -> str:
+    """Ask whether others know a column, and say what the role sensitive needs where many cells are empty."""
+    if not many_empty:
+        return KNOWN_TO_OTHERS
+    return (
+        f"{KNOWN_TO_OTHERS} Too many of its cells are empty for role: sensitive alone: that also needs "
+        "missing: suppress, and an anonymize.suppression_limit above the share of empty cells."
+    )
 
 
 def several_records(name: str) -> str:

@@ -232,7 +232,7 @@ def _guess(case: Case) -> Proposal | None:
     found = None if case.hint is not None else propose_noise(case.look, reason, Sure.UNSURE)
     found = found or propose_quasi(case.look, case.hint, case.named if known else reason, Sure.UNSURE)
     lacking = case.look.seen.missing_share > MOST_LACKING
-    question = questions.KNOWN_TO_OTHERS + (f" {questions.MANY_EMPTY}" if lacking else "")
+    question = questions.known_to_others(many_empty=lacking)
     return None if found is None else replace(found, question=question, guess=True)
 
 

@@ -24,6 +24,11 @@ def test_it_says_what_an_unclear_mark_was_taken_for() -> None:
     assert "taken for the decimal sign" in questions.decimal_or_thousands(NumberForm())
 
 
+def test_it_says_what_a_secret_with_many_empty_cells_needs() -> None:
+    assert questions.known_to_others(many_empty=False) == questions.KNOWN_TO_OTHERS
+    assert "needs missing: suppress" in questions.known_to_others(many_empty=True)
+
+
 def test_it_names_the_key_for_people_with_several_records() -> None:
     assert "write person: customer below attributes" in questions.several_records("customer")
 
