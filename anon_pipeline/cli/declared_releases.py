@@ -100,7 +100,7 @@ def rehearse_declared_release(
         sys.exit(refused.exit_code)
     left = parts_of(kind).losses(policy, made.records)
     warnings = [
-        f"{name}: {unread_words(policy.columns[name], f'{max(100 * share, 0.1):.2g} %')}"
+        f"{name}: {unread_words(policy.columns[name], f'{max(100 * share, 0.1):.3g} %')}"
         for name, share in made.unread.items()
     ]
     if options["as_json"]:

@@ -131,6 +131,8 @@ class Source(Strict):
     def _one(self) -> Source:
         if sum(getattr(self, name) is not None for name in SOURCES) != 1:
             raise ValueError(f"exactly one of {', '.join(SOURCES)} must be given")
+        if self.encrypted and self.watched is None:
+            raise ValueError("encrypted must be left out: it is for files of this machine, by a path")
         return self
 
     @property

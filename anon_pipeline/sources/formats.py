@@ -35,10 +35,10 @@ def read_file(
     """
     entry = FORMATS[form]
     file = unseal_file(file, limits)
-    _refuse_other_format(file, entry, "")
+    _refuse_other_format(file, entry, "Write")
     plain = unpack(file, limits) if entry.packed else file
     if plain is not file:
-        _refuse_other_format(plain, entry, "Unpack it, and ")
+        _refuse_other_format(plain, entry, "Unpack it, and write")
     table: Table = import_entry(entry.reads)(plain, options, limits, numbers)
     return table
 
@@ -60,13 +60,13 @@ def _has_form(file: Path | Held, form: Format, head: bytes) -> bool:
     return not form.recognizes or bool(import_entry(form.recognizes)(file))
 
 
-def _refuse_other_format(file: Path | Held, form: Format, first: str) -> None:
+def _refuse_other_format(file: Path | Held, form: Format, advice: str) -> None:
     """Refuse a file whose first bytes are those of another format than the policy says.
 
     Formats of text are not looked for: a text can be read in several ways, and begin with any letters.
 
     Args:
-        first: what to do before the format is changed.
+        advice: what to do, before the format that it has.
     """
     with withhold_text(f"{file.name}: must be a readable file", OSError):
         file_size(file)  # no pipe or device, which would be read for ever
@@ -78,7 +78,7 @@ def _refuse_other_format(file: Path | Held, form: Format, first: str) -> None:
     if found is not None:
         raise InputError(
             f"{file.name}: must be of the format {form.name}, and is of the format {found.name}. "
-            f"{first or 'Write '}{'write ' if first else ''}format: {found.name}"
+            f"{advice} format: {found.name}"
         )
 
 

@@ -118,6 +118,33 @@ def test_a_rehearsal_publishes_and_spends_nothing(call: Call, tmp_path: Path) ->
     assert done.code == 1 and "refused by expected_error" in done.err
 
 
+def test_a_rehearsal_says_which_cells_were_not_read(call: Call, tmp_path: Path) -> None:
+    people = pd.DataFrame({"sex": ["female"] * 60 + [None] * 40, "age": ["2345,5"] * 100})
+    people.to_csv(tmp_path / "people.csv", sep=";", index=False)
+    columns = {
+        "sex": {"values": ["female", "male", "unknown"], "otherwise": "unknown"},
+        "age": {"bounds": [0, 100], "bins": 10, "otherwise": 50},
+    }
+    attributes = {
+        "name": "people",
+        "source": {"path": "people.csv", "options": {"sep": ";"}},
+        "columns": columns,
+        "one_record_per_person": True,
+        "epsilon": 20,
+        "histograms": {"tables": [["sex"], ["age"]]},
+        "gate": {"expected_error": 1},
+    }
+    document = {"type": "anon_pipeline.EpsilonDpRelease", "attributes": attributes}
+    (tmp_path / "own.yaml").write_text(yaml.safe_dump(document))
+    done = call("rehearse", "own.yaml")
+    assert done.code == 0, done.err
+    assert "warning: age: 100 % of its cells" in done.err and "decimal" in done.err
+    assert "sex:" not in done.err and "2345" not in done.out + done.err
+    (advice,) = json.loads(call("rehearse", "own.yaml", "--json").out)["advice"]
+    assert advice.startswith("age: 100 %")
+    assert "nearly all released values of age" in call("run", "own.yaml").err
+
+
 @pytest.mark.parametrize("kind", [SYNTHETIC, BUCKETIZED])
 def test_releases_of_every_kind_are_rehearsed(call: Call, tmp_path: Path, kind: ReleaseKind) -> None:
     text = declared_template(kind, "patients").replace("records: 20000", "records: 2000")

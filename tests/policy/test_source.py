@@ -213,3 +213,10 @@ def test_a_budget_per_record_needs_files(small_policy: Small) -> None:
             schedule={"cron": "0 3 * * 1", "partitions": "daily"},
             budget={"epsilon": 4, "per": "record"},
         )
+
+
+@pytest.mark.parametrize("place", [{"generate": "patients"}, {"url": "s3://bank/a.parquet"}])
+def test_only_files_of_this_machine_can_be_demanded_encrypted(place: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError, match="encrypted must be left out"):
+        Source.model_validate({**place, "encrypted": True})
+    assert Source.model_validate({"path": "a.parquet", "encrypted": True}).encrypted
