@@ -178,6 +178,7 @@ EXCEPTED: dict[str, dict[str, str]] = {
         "publish/whole_chain.py": "population",
         "report/columns.py": "numbers",
         "report/page.py": "table",
+        "sources/portions.py": "is Table",
         "stages/noise_input.py": "table",
         "utility/sql_workload.py": "duckdb",
     },
@@ -263,8 +264,13 @@ def test_the_search_finds_kinds(source: str, found: set[str]) -> None:
         ),
         *(loss.measures for loss in LOSSES.values()),
         *(mechanism.law for mechanism in MECHANISMS.values()),
-        *(place for one in FORMATS.values() for place in (one.reads, one.recognizes, one.folder) if place),
-        *(kind.reads for kind in SOURCES.values()),
+        *(
+            place
+            for one in FORMATS.values()
+            for place in (one.reads, one.recognizes, one.folder, one.portions)
+            if place
+        ),
+        *(place for kind in SOURCES.values() for place in (kind.reads, kind.portions) if place),
         *(kind.opens for kind in DESTINATIONS.values()),
         *(generator.makes for generator in GENERATORS.values()),
         *(kind.builds for kind in HIERARCHIES.values()),

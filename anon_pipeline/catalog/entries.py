@@ -186,6 +186,8 @@ class Format:
         none: its ``magic`` does.
     packed: whether a file of it may be compressed as a whole; it is unpacked before it is read.
     folder: place of the function that reads a folder of such files as one table; none: it reads files alone.
+    portions: place of the function that takes what ``reads`` takes, and yields the same records some at a
+        time, as tables of Arrow; none: such a file is read as a whole.
     first_rows: place of the function from a file to its first rows, as texts, where a title may come before
         the names of the columns; none: names and records are told apart by the format.
     by_cell: whether a cell is read the same whatever the others of its column hold: as a text, or by a type
@@ -198,6 +200,7 @@ class Format:
     recognizes: str = ""
     packed: bool = False
     folder: str = ""
+    portions: str = ""
     first_rows: str = ""
     by_cell: bool = False
 
@@ -213,6 +216,9 @@ class SourceKind:
     description: of the key, in the JSON Schema.
     reads: place of the function that reads it: from the policy, the folder of sources and the partition, to
         a table.
+    portions: place of the function from the policy and the folder of sources that yields the same records
+        some at a time, as tables of Arrow, so that a table that memory cannot hold can be divided; none: it
+        is read as a whole.
     partition: texts in it that stand for the partition; none: a partition changes nothing there.
     partition_in: fields of the section in which they may stand; none: what stands at the key is a text.
     watched: whether that text is a path below the folder of sources, which can be looked at at any time.
@@ -230,6 +236,7 @@ class SourceKind:
     field: Any
     description: str
     reads: str
+    portions: str = ""
     partition: tuple[str, ...] = ()
     partition_in: tuple[str, ...] = ()
     watched: bool = False

@@ -12,12 +12,19 @@ FORMATS = table_of(
     "sources",
     Format,
     (
-        Format("csv", "anon_pipeline.sources.formats:csv_frame", packed=True, by_cell=True),
+        Format(
+            "csv",
+            "anon_pipeline.sources.formats:csv_frame",
+            portions="anon_pipeline.sources.files:csv_portions",
+            packed=True,
+            by_cell=True,
+        ),
         Format(
             "parquet",
             "anon_pipeline.sources.formats:parquet_frame",
             magic=b"PAR1",
             folder="anon_pipeline.sources.parquet_columns:packed_folder",
+            portions="anon_pipeline.sources.parquet_rows:parquet_portions",
             by_cell=True,
         ),
         Format(
@@ -31,6 +38,7 @@ FORMATS = table_of(
             "jsonl",
             "anon_pipeline.sources.jsonl:jsonl_frame",
             recognizes="anon_pipeline.sources.jsonl:is_jsonl",
+            portions="anon_pipeline.sources.jsonl:jsonl_portions",
             packed=True,
         ),
     ),

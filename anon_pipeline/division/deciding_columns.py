@@ -16,6 +16,7 @@ from anon_pipeline.encode.codes import code_columns, label_codes, mark_incomplet
 from anon_pipeline.hierarchy import Hierarchy
 from anon_pipeline.policy.columns import Identifier
 from anon_pipeline.policy.fields import LEFT_OUT
+from anon_pipeline.policy.files import Limits
 from anon_pipeline.policy.frozen_mapping import FrozenMapping
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.recode import SensitiveLimit
@@ -49,17 +50,18 @@ class Deciding:
         return len(self.gone)
 
 
-def read_deciding(policy: Policy, path: Path, *, hierarchies: Path) -> Deciding:
+def read_deciding(policy: Policy, path: Path, *, hierarchies: Path, limits: Limits | None = None) -> Deciding:
     """Read the columns that decide, cleaned, accepted and as coarse as a release of the whole table has them.
 
     Args:
         path: a Parquet file, or a folder of such files.
         hierarchies: folder of the hierarchy tables.
+        limits: of the files; None: those of the policy's source.
     Raises:
         InputError: the source cannot be read, or a column does not fit the policy.
         InfeasibleError: more records lack a value than may be suppressed.
     """
-    names, limits = {*_names(policy)}, policy.source.limits
+    names, limits = {*_names(policy)}, limits or policy.source.limits
     some = policy.model_copy(
         update={
             "columns": FrozenMapping({name: policy.columns[name] for name in policy.columns if name in names})

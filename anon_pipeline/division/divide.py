@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import posixpath
 import secrets
-from collections.abc import Mapping
-from contextlib import ExitStack
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
+
+import pyarrow as pa
 
 from anon_pipeline.base.errors import InputError, PolicyError, private_stage
 from anon_pipeline.base.freed_memory import return_freed_memory
 from anon_pipeline.base.headers import refuse_names
 from anon_pipeline.base.observer import Observer, Step, ignore
 from anon_pipeline.catalog.recoders import names_where, recoder_of
+from anon_pipeline.division.copied_records import copy_limits, copy_records
 from anon_pipeline.division.deciding_columns import read_deciding
 from anon_pipeline.division.divided_policy import divided_document, write_policy
 from anon_pipeline.division.leftovers import is_free, remove_leftovers
 from anon_pipeline.division.part_files import hold_part_folder, removed_unless_done, write_parts
 from anon_pipeline.division.plan import Plan, plan_division
+from anon_pipeline.policy.files import Limits
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.policy_file import read_document
@@ -28,9 +32,12 @@ from anon_pipeline.policy.sections import Schedule
 from anon_pipeline.publish.accounting.booking import booking
 from anon_pipeline.report.words import level_in_words
 from anon_pipeline.sources.change_guard import refuse_changes
-from anon_pipeline.sources.parquet_rows import read_rows, read_schema_of
+from anon_pipeline.sources.parquet_rows import files_of, read_rows, read_schema_of
 from anon_pipeline.sources.paths import local_path
+from anon_pipeline.sources.portions import portions_problem, read_portions
+from anon_pipeline.sources.sealed_files import refuse_plain
 from anon_pipeline.sources.type_readers import infer
+from anon_pipeline.vault.crypto import VaultKey
 from anon_pipeline.vault.keys import keys_from
 
 RECORDS: Final = 1_000_000
@@ -65,12 +72,12 @@ class Division:
 class _Places:
     """Where a division is read and written.
 
-    source: the file or folder that is divided.
+    source: the file or folder here that is divided; None: the source is elsewhere.
     folder: of the partitions' files; ``inside``: its path below the folder of sources.
     policy: file of the partitions' policy.
     """
 
-    source: Path
+    source: Path | None
     folder: Path
     inside: str
     policy: Path
@@ -110,10 +117,12 @@ def divide(
     written = list[Path]()
     key = keys_from().current
     with ExitStack() as held, removed_unless_done(written):
-        with refuse_changes(places.source), private_stage("divide"):
-            refuse_names(read_schema_of(places.source, policy.source.limits).names, list(policy.columns))
+        reading = _Reading(policy, locations, places, key, observe)
+        with _read_twice(reading, held) as readable, private_stage("divide"):
             observe(Step("counting"))
-            deciding = read_deciding(policy, places.source, hierarchies=locations.hierarchies)
+            deciding = read_deciding(
+                policy, readable.path, hierarchies=locations.hierarchies, limits=readable.limits
+            )
             many = parts or max(2, -(-deciding.records // RECORDS))
             _refuse_many(many, deciding.records, policy)
             observe(Step("choosing levels"))
@@ -123,10 +132,10 @@ def divide(
             keys = tuple(f"{division}.{part:0{len(str(many))}}" for part in range(1, many + 1))
             made = _document_of(document, policy, plan, keys, places, encrypted=key is not None)
             observe(Step("writing partitions"))
-            rows = read_rows(places.source, policy.source.limits)
             files = [places.folder / f"{one}.parquet" for one in keys]
-            held.enter_context(hold_part_folder(places.folder, places.policy))
-            write_parts(rows, plan.owners, files, made=written, key=key)
+            if not readable.copied:
+                held.enter_context(hold_part_folder(places.folder, places.policy))
+            write_parts(readable.rows(), plan.owners, files, made=written, key=key)
         words = {
             name: level_in_words(policy, name, level, hierarchies=locations.hierarchies)
             for name, level in plan.levels.items()
@@ -137,6 +146,69 @@ def divide(
     return Division(
         keys, plan.levels, words, plan.closeness, plan.apart, places.folder, encrypted, places.policy
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What is read twice: a Parquet file, or a folder of such files.
+
+    copied: whether it is a copy, in the folder of the partitions, which is held.
+    """
+
+    path: Path
+    limits: Limits
+    copied: bool
+
+    def rows(self) -> Iterator[pa.Table]:
+        """Yield the records, some at a time."""
+        return read_rows(self.path.name, files_of(self.path).items(), self.limits)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """What the reading of a source needs; ``key``: encrypts a copy."""
+
+    policy: Policy
+    locations: Locations
+    places: _Places
+    key: VaultKey | None = field(repr=False)
+    observe: Observer
+
+
+@contextmanager
+def _read_twice(reading: _Reading, held: ExitStack) -> Iterator[_Source]:
+    """Let the source be read twice, in one order: as it is if it is Parquet files here, else as a copy.
+
+    Args:
+        held: gets the folder of the partitions, if a copy is made there.
+    Raises:
+        InputError: the source cannot be read, changes, or has columns that the policy does not declare.
+    """
+    policy, places = reading.policy, reading.places
+    source = policy.source
+    with ExitStack() as stack, private_stage("divide"):
+        if places.source is not None and source.format == "parquet":
+            found = _Source(places.source, source.limits, copied=False)
+            stack.enter_context(refuse_changes(found.path))
+            if source.encrypted:
+                refuse_plain(found.path)
+        else:
+            held.enter_context(hold_part_folder(places.folder, places.policy))
+            reading.observe(Step("copying the source"))
+            portions = _with_known_columns(read_portions(policy, folder=reading.locations.sources), policy)
+            copied = copy_records(portions, places.folder, source.limits, key=reading.key)
+            found = _Source(stack.enter_context(copied), copy_limits(source.limits), copied=True)
+        schema = read_schema_of(found.path.name, files_of(found.path), found.limits)
+        refuse_names(schema.names, list(policy.columns))
+        yield found
+
+
+def _with_known_columns(portions: Iterator[pa.Table], policy: Policy) -> Iterator[pa.Table]:
+    """Refuse columns that the policy does not declare before records are copied, if the source names them."""
+    for table in portions:
+        if not len(table):
+            refuse_names(table.schema.names, list(policy.columns))
+        yield table
 
 
 def _fill_templates(document: Any) -> dict[str, Any]:
@@ -182,13 +254,14 @@ def _places(
         InputError: the source is not there; or a folder for the partitions that is outside of the sources,
             within the source, or whose name a path of a policy cannot have.
     """
-    source = local_path(str(policy.source.place), "source.path", locations.sources, None)
+    watched, kind = policy.source.watched, policy.source.kind
+    source = None if watched is None else local_path(watched, f"source.{kind.name}", locations.sources, None)
     root = locations.sources.resolve()
     folder = (root / _FOLDER / division if to is None else to).resolve()
     problem = None
     if not folder.is_relative_to(root) or folder == root:
         problem = "be a folder below that of the sources"
-    elif source.is_dir() and folder.is_relative_to(source.resolve()):
+    elif source is not None and source.is_dir() and folder.is_relative_to(source.resolve()):
         problem = "not lie within the source, which is read as one table"
     elif folder.is_relative_to(locations.release(policy).resolve()):
         problem = "not lie within a folder of releases"
@@ -202,14 +275,10 @@ def _places(
 
 def _refuse_undividable(policy: Policy) -> None:
     """Refuse what partitions of classes do not keep, or are not needed for."""
-    source, recoder, problems = policy.source, recoder_of(policy.anonymize.recoder), list[str]()
-    if source.watched is None or source.named_partitions():
-        problems.append("source: must be a path without {partition} to be divided")
-    elif source.format != "parquet":
-        problems.append(
-            f"source.format: must be parquet to be divided, is {source.format}. Write the table to a Parquet "
-            "file first (docs/scale.md)."
-        )
+    recoder, problems = recoder_of(policy.anonymize.recoder), list[str]()
+    unfit = portions_problem(policy)
+    if unfit is not None:
+        problems.append(f"{unfit}, to be divided")
     if recoder.family.releases != "levels":
         fits = ", ".join(names_where(lambda one: one.family.releases == "levels"))
         problems.append(

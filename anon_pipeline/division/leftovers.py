@@ -22,6 +22,9 @@ from anon_pipeline.publish.verify.stray_files import is_unfinished
 MARK: Final = ".unfinished"
 """File in a folder of partitions that are being written: the path of their policy."""
 _FILE: Final = re.compile(r"d[0-9a-f]{8}\.\d+\.parquet")
+COPIES: Final = "copies"
+"""Folder in it with copies of the source's records, see `copied_records`."""
+_COPY: Final = re.compile(r"\d{6}\.parquet")
 _IGNORED: Final = ".gitignore"
 
 
@@ -52,6 +55,10 @@ def _is_left(folder: Path) -> bool:
     return owner is not None and is_gone(owner) is True
 
 
+def _copies(folder: Path) -> Iterable[Path]:
+    return () if folder.is_symlink() else folder.glob("*")
+
+
 def _clear(folder: Path) -> bool:
     """Remove the files if nobody holds the folder and their policy is not there; tell whether there were any.
 
@@ -62,10 +69,13 @@ def _clear(folder: Path) -> bool:
         if not held:
             return False
         policy = Path(os.fsdecode((folder / MARK).read_bytes()))
-        for path in [] if policy.exists() else sorted(folder.iterdir()):
-            if _FILE.fullmatch(path.name):
+        copies = folder / COPIES
+        for path in [] if policy.exists() else sorted([*folder.iterdir(), *_copies(copies)]):
+            if _FILE.fullmatch(path.name) or (path.parent == copies and _COPY.fullmatch(path.name)):
                 path.unlink()
                 found = True
+        if copies.is_dir() and not copies.is_symlink():
+            copies.rmdir()
         (folder / MARK).unlink()
         (folder / LOCK).unlink()
     return found

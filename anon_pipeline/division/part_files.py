@@ -26,8 +26,8 @@ _WAITING: Final = 2**21  # records of all partitions that wait to be written
 _CHUNK: Final = 2**16  # bytes of an encrypted file that wait to be a chunk: there may be a thousand files
 
 
-class _Part:
-    """The file of one partition: records wait until they fill a row group.
+class PartFile:
+    """A Parquet file with personal data: records wait until they fill a row group.
 
     Args:
         path: of the file, which must not be there.
@@ -47,7 +47,7 @@ class _Part:
         self._tables: list[pa.Table] = []
         self.waiting = 0
 
-    def __enter__(self) -> _Part:
+    def __enter__(self) -> PartFile:
         return self
 
     def __exit__(
@@ -94,13 +94,13 @@ def write_parts(
     Raises:
         InputError: a file cannot be written, or the source has other records than it had before.
     """
-    parts: list[_Part] = []
+    parts: list[PartFile] = []
     said = f"{paths[0].parent.name}: must be a folder that files can be written to"
     with withhold_text(said, OSError), ExitStack() as stack:
         begin = 0
         for table in rows:
             if not parts:
-                parts = [stack.enter_context(_Part(path, table.schema, made, key)) for path in paths]
+                parts = [stack.enter_context(PartFile(path, table.schema, made, key)) for path in paths]
             own = owners[begin : begin + len(table)]
             begin += len(table)
             if len(own) < len(table):
@@ -115,7 +115,7 @@ def write_parts(
             part.write()
 
 
-def _share_out(table: pa.Table, owners: NDArray[np.integer], parts: list[_Part]) -> None:
+def _share_out(table: pa.Table, owners: NDArray[np.integer], parts: list[PartFile]) -> None:
     """Hand records to their partitions; a partition that has a row group together writes it."""
     order = np.argsort(owners, kind="stable")
     ends = np.cumsum(np.bincount(owners, minlength=len(parts)))

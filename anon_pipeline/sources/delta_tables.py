@@ -8,6 +8,7 @@ Decision: docs/adr/0079-delta-tables.md.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, cast
 
@@ -35,20 +36,38 @@ def delta_frame(policy: Policy, folder: Path, partition: str | None) -> pd.DataF
         InputError: no such table or version, files that are gone or outside of it, a feature that is not read
             right, a limit that is not kept. No text of the library is in it.
     """
+    with _withhold_text():
+        return frame_of(pa.Table.from_batches(_read_version(policy, folder, partition)))
+
+
+def delta_portions(policy: Policy, folder: Path) -> Iterator[pa.Table]:
+    """Yield the records of the version that ``source.delta`` names, or the newest; see `portions`."""
+    with _withhold_text():
+        for batch in _read_version(policy, folder, None):
+            yield pa.Table.from_batches([batch])
+
+
+def _withhold_text() -> AbstractContextManager[None]:
+    return withhold_text(f"{_WHERE}: the version must be complete and readable", Exception)
+
+
+def _read_version(policy: Policy, folder: Path, partition: str | None) -> Iterator[pa.RecordBatch]:
+    """Yield the records of a version within the limits, first none of them."""
     wanted, limits = cast(DeltaSource, policy.source.place), policy.source.limits
     place = source_place(wanted, _WHERE, folder, partition)
     table = place.open(wanted.version)
     if table is None:
         raise InputError(f"{place.key}: there must be a Delta Lake table, got none")
-    with withhold_text(f"{_WHERE}: the version must be complete and readable", Exception):
-        found = named_files(table, _WHERE, limits)
-        if place.folder is not None:
-            refuse_changed_files(place.folder, found, _WHERE)
-        refuse_vectors_elsewhere(table, place.files(), _WHERE)
-        records = table_of(table, _WHERE, limits)
-        if found.records not in (None, len(records)):
-            raise InputError(f"{_WHERE}: must have as many records as the log states, got another number")
-        return frame_of(records)
+    found = named_files(table, _WHERE, limits)
+    if place.folder is not None:
+        refuse_changed_files(place.folder, found, _WHERE)
+    refuse_vectors_elsewhere(table, place.files(), _WHERE)
+    records = 0
+    for batch in batches_of(table, _WHERE, limits):
+        records += len(batch)
+        yield batch
+    if found.records not in (None, records):
+        raise InputError(f"{_WHERE}: must have as many records as the log states, got another number")
 
 
 def delta_version(wanted: DeltaSource, folder: Path) -> str:
@@ -67,7 +86,12 @@ def delta_version(wanted: DeltaSource, folder: Path) -> str:
 
 
 def table_of(table: Any, key: str, limits: Limits) -> pa.Table:
-    """Return the records of an opened table, within limits; their order has no meaning.
+    """Return the records of an opened table, within limits, see `batches_of`."""
+    return pa.Table.from_batches(batches_of(table, key, limits))
+
+
+def batches_of(table: Any, key: str, limits: Limits) -> Iterator[pa.RecordBatch]:
+    """Yield the records of an opened table, within limits, first none; their order has no meaning.
 
     Args:
         table: of the library.
@@ -82,8 +106,9 @@ def table_of(table: Any, key: str, limits: Limits) -> pa.Table:
         raise InputError(
             f"{key}, column {', '.join(nested)}: must have plain values, got lists or structures"
         )
+    yield pa.RecordBatch.from_pylist([], schema=schema)
     with pa.RecordBatchReader.from_stream(table.scan()) as reader:
-        return pa.Table.from_batches(_read_batches(reader, schema, key, limits), schema)
+        yield from _read_batches(reader, schema, key, limits)
 
 
 def _read_batches(

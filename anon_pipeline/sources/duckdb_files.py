@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, cast
 
@@ -41,28 +43,41 @@ def duckdb_frame(policy: Policy, folder: Path, partition: str | None) -> pd.Data
         InputError: no such file, not DuckDB's, a statement that fails or reaches outside of the file, or a
             limit that is not kept.
     """
+    with _withhold_text():
+        return frame_of(pa.Table.from_batches(_read_records(policy, folder, partition)))
+
+
+def duckdb_portions(policy: Policy, folder: Path) -> Iterator[pa.Table]:
+    """Yield the records of the table or query that ``source.duckdb`` names; see `portions`."""
+    with _withhold_text():
+        for batch in _read_records(policy, folder, None):
+            yield pa.Table.from_batches([batch])
+
+
+def _withhold_text() -> AbstractContextManager[None]:
+    kinds = _kinds(import_extra("duckdb"))
+    return withhold_text(f"{_WHERE}: table or query must be there, correct, and within the file", *kinds)
+
+
+def _read_records(policy: Policy, folder: Path, partition: str | None) -> Iterator[pa.RecordBatch]:
+    """Yield records within the limits, first none of them."""
     wanted = cast(DuckdbSource, policy.source.place)
     path = local_path(wanted.path, f"{_WHERE}.path", folder, partition)
     library = import_extra("duckdb")
     with withhold_text(f"{path.name}: must be a DuckDB file that nobody writes to", *_kinds(library)):
         refuse_large_file(path, policy.source.limits)
         connection = library.connect(str(path), read_only=True, config=CLOSED)
-    with (
-        connection,
-        withhold_text(
-            f"{_WHERE}: table or query must be there, correct, and within the file", *_kinds(library)
-        ),
-    ):
-        return _read_records(connection, wanted, partition, policy.source.limits)
+    with connection:
+        yield from _ask_for(connection, wanted, partition, policy.source.limits)
 
 
 def _kinds(library: Any) -> tuple[type[Exception], ...]:
     return (library.Error, pa.ArrowException, OSError, ValueError, LookupError)
 
 
-def _read_records(
+def _ask_for(
     connection: Any, wanted: DuckdbSource, partition: str | None, limits: Limits
-) -> pd.DataFrame:
+) -> Iterator[pa.RecordBatch]:
     query, named = wanted.query, {}
     if query is None:
         query = f"FROM {'.'.join(_quote(part) for part in wanted.path_of_table)}"
@@ -77,19 +92,19 @@ def _read_records(
         refuse_repeated(_WHERE, reader.schema.names)
         if len(reader.schema) > limits.columns:
             raise limit_error(_WHERE, "columns", limits.columns, got=len(reader.schema))
-        return frame_of(pa.Table.from_batches(_read_bounded(reader, limits), reader.schema))
+        yield pa.RecordBatch.from_pylist([], schema=reader.schema)
+        yield from _read_bounded(reader, limits)
 
 
-def _read_bounded(reader: pa.RecordBatchReader, limits: Limits) -> list[pa.RecordBatch]:
-    """Read all records, and refuse before the memory is full."""
-    batches, rows, size = list[pa.RecordBatch](), 0, 0
+def _read_bounded(reader: pa.RecordBatchReader, limits: Limits) -> Iterator[pa.RecordBatch]:
+    """Yield all records, and refuse before the memory is full."""
+    rows = size = 0
     for batch in reader:
         rows, size = rows + len(batch), size + refuse_long_texts(Held(_WHERE, b""), batch, limits)
         for limit, got in (("rows", rows), ("uncompressed_bytes", size)):
             if got > getattr(limits, limit):
                 raise limit_error(_WHERE, limit, getattr(limits, limit))
-        batches.append(batch)
-    return batches
+        yield batch
 
 
 def _quote(name: str) -> str:

@@ -17,7 +17,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from anon_pipeline.base.errors import InputError, withhold_text
+from anon_pipeline.base.errors import InputError, raise_alone, withhold_text
 from anon_pipeline.base.mistakes import first_numbers
 from anon_pipeline.base.size_bounds import BoundedLines, Held, limit_error, open_readable
 from anon_pipeline.policy.files import Limits, SourceOptions
@@ -60,7 +60,8 @@ def read_csv(
         names = _header(path, options, limits)
         how = _how(names, options, limits, quoted_missing=quoted_missing)
         if lines > limits.rows + 1:  # unless they are lines within quotes
-            _count_rows(path, how, limits)
+            for _ in _blocks(path, how, limits):
+                pass
         table, torn = _parse(path, how, limits)
         if table is None:
             titled = len(torn) >= max(_FEW, _NEARLY_ALL * (lines - 2))
@@ -68,12 +69,50 @@ def read_csv(
         refuse_long_texts(path, table, limits)
         frame: pd.DataFrame = table.to_pandas()
     if list(frame.columns) != names:  # then their types were guessed
-        raise InputError(f"{path.name}: must have a plain header line, got one that can be read in two ways")
-    if options.decimal == ",":
-        swapped = str.maketrans(",.", ".,")  # a point is no decimal mark then: 1.234 must not be read as one
-        for name in set(numbers) & set(names):
-            frame[name] = frame[name].str.translate(swapped)
+        raise _guessed_header(path)
+    for name in set(numbers) & set(names) if options.decimal == "," else ():
+        frame[name] = _with_points(frame[name])
     return frame
+
+
+def csv_portions(
+    path: Path | Held, options: SourceOptions, limits: Limits, numbers: Sequence[str]
+) -> Iterator[pa.Table]:
+    """Yield the records of a CSV file some at a time, as `read_csv` reads them.
+
+    Files that are not UTF-8 are held in memory as a whole.
+
+    Raises:
+        InputError: see `read_csv`; lines of the wrong length are not counted.
+    """
+    with withhold_text(f"{path.name}: must be a readable CSV file", *_UNREADABLE, encoding=options.encoding):
+        refuse_large_file(path, limits)
+        refuse_long_lines(path, options.encoding, limits)
+        refuse_utf8_read_otherwise(path, options.encoding)
+        names = _header(path, options, limits)
+        how = _how(names, options, limits, quoted_missing=True)
+        yield pa.schema([(name, pa.string()) for name in names]).empty_table()
+        marked = [name for name in names if name in numbers] if options.decimal == "," else []
+        for block in _blocks(path, how, limits):
+            if block.schema.names != names:
+                raise _guessed_header(path)
+            refuse_long_texts(path, block, limits)
+            table = pa.Table.from_batches([block])
+            for name in marked:
+                column = _with_points(table[name].to_pandas().astype(object))
+                whole = pa.array(column, pa.string(), from_pandas=True)
+                table = table.set_column(names.index(name), name, whole)
+            yield table
+
+
+def _guessed_header(path: Path | Held) -> InputError:
+    return InputError(f"{path.name}: must have a plain header line, got one that can be read in two ways")
+
+
+def _with_points(column: pd.Series) -> pd.Series:
+    """Exchange commas and points: a point is no decimal mark then, so 1.234 must not be read as one."""
+    swapped: pd.Series = column.str.translate(str.maketrans(",.", ".,"))
+    return swapped
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -172,8 +211,12 @@ def _torn_lines(path: Path | Held, how: _How, limits: Limits) -> list[int]:
     return torn
 
 
-def _count_rows(path: Path | Held, how: _How, limits: Limits) -> None:
-    """Read a file block by block, and keep nothing but the number of its records, up to a torn line."""
+def _blocks(path: Path | Held, how: _How, limits: Limits) -> Iterator[pa.RecordBatch]:
+    """Yield the records of a file block by block.
+
+    Raises:
+        InputError: more than ``rows``, or lines of the wrong length.
+    """
     rows = 0
     try:
         with (
@@ -185,6 +228,7 @@ def _count_rows(path: Path | Held, how: _How, limits: Limits) -> None:
                 rows += len(block)
                 if rows > limits.rows:
                     raise limit_error(path.name, "rows", limits.rows)
+                yield block
     except pa.ArrowInvalid as error:
         if not _is_torn(error):
             raise
@@ -232,7 +276,7 @@ def _within_a_block(path: Path | Held, limits: Limits) -> Iterator[None]:
             raise
     else:
         return
-    raise limit_error(path.name, "line_bytes", limits.line_bytes)
+    raise_alone(limit_error(path.name, "line_bytes", limits.line_bytes))
 
 
 def _header(path: Path | Held, options: SourceOptions, limits: Limits) -> list[str]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+
+import pyarrow as pa
 
 from anon_pipeline.base.errors import InputError, withhold_text
 from anon_pipeline.base.packed_tables import Table
@@ -34,13 +36,35 @@ def read_file(
         InputError: unreadable, malformed, or a limit that is not kept (its name).
     """
     entry = FORMATS[form]
+    table: Table = import_entry(entry.reads)(_plain(file, entry, limits), options, limits, numbers)
+    return table
+
+
+def file_portions(
+    form: str, file: Path | Held, options: SourceOptions, limits: Limits, numbers: Sequence[str]
+) -> Iterator[pa.Table]:
+    """Yield the records of a file some at a time, as `read_file` reads them.
+
+    Args:
+        form: name of a format that has such a reader; see `catalog.entries.Format`.
+    Raises:
+        InputError: see `read_file`.
+    """
+    entry = FORMATS[form]
+    portions: Iterator[pa.Table] = import_entry(entry.portions)(
+        _plain(file, entry, limits), options, limits, numbers
+    )
+    return portions
+
+
+def _plain(file: Path | Held, entry: Format, limits: Limits) -> Path | Held:
+    """Return a file, or what is encrypted or packed in it, held in memory; refuse another format."""
     file = unseal_file(file, limits)
     _refuse_other_format(file, entry, "Write")
     plain = unpack(file, limits) if entry.packed else file
     if plain is not file:
         _refuse_other_format(plain, entry, "Unpack it, and write")
-    table: Table = import_entry(entry.reads)(plain, options, limits, numbers)
-    return table
+    return plain
 
 
 def format_of(file: Path | Held) -> str | None:
@@ -92,12 +116,21 @@ def read_folder(form: str, name: str, files: Mapping[str, Path | Held], limits: 
         InputError: files of this format cannot be read as a folder; and see the format.
     """
     place = FORMATS[form].folder
-    if not place:
-        fit = " or ".join(one.name for one in FORMATS.values() if one.folder)
-        raise InputError(f"{name}: must be a file, got a folder; a folder of files is read of {fit} alone")
+    refuse_folder(form, name)
     plain = {inside: unseal_file(file, limits) for inside, file in files.items()}
     table: Table = import_entry(place)(name, plain, limits)
     return table
+
+
+def refuse_folder(form: str, name: str) -> None:
+    """Refuse a folder of files of a format that is not read as a folder.
+
+    Args:
+        name: of the folder.
+    """
+    if not FORMATS[form].folder:
+        fit = " or ".join(one.name for one in FORMATS.values() if one.folder)
+        raise InputError(f"{name}: must be a file, got a folder; a folder of files is read of {fit} alone")
 
 
 def csv_frame(path: Path | Held, options: SourceOptions, limits: Limits, numbers: Sequence[str]) -> Table:

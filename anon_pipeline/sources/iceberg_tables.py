@@ -6,6 +6,7 @@ Decision: docs/adr/0080-iceberg-tables.md.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, cast
 
@@ -38,14 +39,29 @@ def iceberg_frame(policy: Policy, folder: Path, partition: str | None) -> pd.Dat
         InputError: no such catalog, table or snapshot; a file that is gone, or is no Parquet file; deletes by
             equality, which the library cannot apply; a limit that is not kept.
     """
+    with _withhold_errors():
+        return frame_of(pa.concat_tables(_read_table(policy, partition)))
+
+
+def iceberg_portions(policy: Policy, folder: Path) -> Iterator[pa.Table]:
+    """Yield the records of the table that ``source.iceberg`` names, at one snapshot; see `portions`."""
+    with _withhold_errors():
+        yield from _read_table(policy, None)
+
+
+def _withhold_errors() -> AbstractContextManager[None]:
+    return withhold_errors(
+        f"{WHERE}: the table's files must be there and readable, and have no deletes by equality"
+    )
+
+
+def _read_table(policy: Policy, partition: str | None) -> Iterator[pa.Table]:
+    """Yield the records within the limits, first none of them."""
     wanted = cast(IcebergSource, policy.source.place)
     path = [filled_in(part, partition) for part in path_of(wanted.table)]
     with open_catalog(wanted.catalog, WHERE, mode="ro") as catalog:
         table = table_in(catalog, path, WHERE)
-        with withhold_errors(
-            f"{WHERE}: the table's files must be there and readable, and have no deletes by equality"
-        ):
-            return frame_of(_read_scan(table, _scan_of(table, wanted, partition), policy.source.limits))
+        yield from _read_scan(table, _scan_of(table, wanted, partition), policy.source.limits)
 
 
 def iceberg_version(wanted: IcebergSource, folder: Path) -> str:
@@ -82,7 +98,7 @@ def _scan_of(table: Any, wanted: IcebergSource, partition: str | None) -> Any:
     return table.scan()
 
 
-def _read_scan(table: Any, scan: Any, limits: Limits) -> pa.Table:
+def _read_scan(table: Any, scan: Any, limits: Limits) -> Iterator[pa.Table]:
     """Read the files of a scan, one after the other, and refuse before the memory is full."""
     from pyiceberg.io.pyarrow import ArrowScan  # noqa: PLC0415
 
@@ -94,7 +110,8 @@ def _read_scan(table: Any, scan: Any, limits: Limits) -> pa.Table:
     _refuse_planned(tasks, str(table.metadata_location), limits)
     released = pa.schema([(field.name, _written_type(field.type)) for field in schema])
     texts = tuple(field.name for field in schema if _is_text(field.type))
-    pieces, rows, size = list[pa.Table](), 0, 0
+    yield released.empty_table()
+    rows = size = 0
     for task in tasks:
         _refuse_file(table.io, task.file, limits)
         reader = ArrowScan(
@@ -111,8 +128,7 @@ def _read_scan(table: Any, scan: Any, limits: Limits) -> pa.Table:
             for limit, got in (("rows", rows), ("uncompressed_bytes", size)):
                 if got > getattr(limits, limit):
                     raise limit_error(WHERE, limit, getattr(limits, limit))
-            pieces.append(_written_out(batch, released))
-    return pa.concat_tables([released.empty_table(), *pieces])
+            yield _written_out(batch, released)
 
 
 def _refuse_planned(tasks: Sequence[Any], metadata: str, limits: Limits) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 
 from anon_pipeline.base.errors import InputError, withhold_text
 from anon_pipeline.base.size_bounds import BoundedLines, Held, limit_error, open_readable
@@ -45,12 +47,34 @@ def jsonl_frame(
         InputError: lines that are no objects, or hold lists and objects (their number); a limit that is not
             kept (its name).
     """
+    with _withhold_text(path, options):
+        *_, whole = _read_cells(path, options, limits)
+        return whole.frame()
+
+
+def jsonl_portions(
+    path: Path | Held, options: SourceOptions, limits: Limits, numbers: Sequence[str]
+) -> Iterator[pa.Table]:
+    """Yield the records of a file of JSON lines; see `portions`.
+
+    Each table has the columns that were named by then, and types of its own.
+    """
+    with _withhold_text(path, options):
+        for cells in _read_cells(path, options, limits):
+            yield cells.take()
+
+
+def _withhold_text(path: Path | Held, options: SourceOptions) -> AbstractContextManager[None]:
     must = f"{path.name}: must be a readable file of JSON lines"
-    with withhold_text(must, *_UNREADABLE, encoding=options.encoding):
-        refuse_large_file(path, limits)
-        encoding = "utf-8-sig" if options.encoding.lower() in ("utf-8", "utf8") else options.encoding
-        with io.TextIOWrapper(open_readable(path), encoding=encoding, newline="\n") as file:
-            return _table(path.name, _lines(path.name, file, limits), set(options.missing), limits)
+    return withhold_text(must, *_UNREADABLE, encoding=options.encoding)
+
+
+def _read_cells(path: Path | Held, options: SourceOptions, limits: Limits) -> Iterator[Cells]:
+    """Yield the records each time that more are in them."""
+    refuse_large_file(path, limits)
+    encoding = "utf-8-sig" if options.encoding.lower() in ("utf-8", "utf8") else options.encoding
+    with io.TextIOWrapper(open_readable(path), encoding=encoding, newline="\n") as file:
+        yield from _grow_cells(path.name, _lines(path.name, file, limits), set(options.missing), limits)
 
 
 def _lines(name: str, file: io.TextIOWrapper, limits: Limits) -> Iterator[str]:
@@ -62,7 +86,7 @@ def _lines(name: str, file: io.TextIOWrapper, limits: Limits) -> Iterator[str]:
             yield line
 
 
-def _table(name: str, lines: Iterator[str], missing: set[str], limits: Limits) -> pd.DataFrame:
+def _grow_cells(name: str, lines: Iterator[str], missing: set[str], limits: Limits) -> Iterator[Cells]:
     cells, wrong, read = Cells(name, [], limits), 0, 0
     parse = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_refuse_constant).decode
     while piece := list(islice(lines, RECORDS_AT_ONCE)):
@@ -73,6 +97,7 @@ def _table(name: str, lines: Iterator[str], missing: set[str], limits: Limits) -
         fresh = {key: None for record in records for key in record if key not in known}
         cells.widen(list(fresh))
         cells.add([[_cell(record.get(key), missing) for record in records] for key in cells.names])
+        yield cells
     if wrong:
         raise InputError(
             f"{name}: every line must be one JSON object of texts, numbers, true, false and null, each name "
@@ -80,7 +105,6 @@ def _table(name: str, lines: Iterator[str], missing: set[str], limits: Limits) -
         )
     if not read:
         raise InputError(f"{name}: must have records, got an empty file")
-    return cells.frame()
 
 
 def _record(parse: Any, line: str) -> dict[str, Any] | None:

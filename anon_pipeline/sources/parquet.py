@@ -15,6 +15,7 @@ from anon_pipeline.base.size_bounds import Held, limit_error
 from anon_pipeline.policy.files import Limits
 from anon_pipeline.sources.bounds import refuse_footer, refuse_large_file, refuse_long_texts, refuse_metadata
 from anon_pipeline.sources.files import as_arrow_file
+from anon_pipeline.sources.sealed_files import unseal_file
 from anon_pipeline.sources.typed_cells import frame_of, refuse_repeated
 
 UNREADABLE = (OSError, pa.ArrowException, ValueError, LookupError)
@@ -40,6 +41,7 @@ def read_parquet(path: Path | Held, *, limits: Limits = _LIMITS) -> pd.DataFrame
 
 def parquet_table(path: Path | Held, *, limits: Limits) -> pa.Table:
     """Read a Parquet file into Arrow; see `read_parquet`, which withholds what Arrow says of bytes."""
+    path = unseal_file(path, limits)
     schema, _ = read_schema(path, limits)
     with pq.ParquetFile(as_arrow_file(path), read_dictionary=texts_in(schema), pre_buffer=False) as file:
         batches = list(read_batches(path, file, limits))
@@ -51,10 +53,13 @@ def parquet_table(path: Path | Held, *, limits: Limits) -> pa.Table:
 def read_schema(path: Path | Held, limits: Limits) -> tuple[pa.Schema, int]:
     """Return the columns of a Parquet file, and how many records its metadata states.
 
+    Args:
+        path: an encrypted file is decrypted into memory.
     Raises:
         InputError: a limit that the file or its metadata does not keep, repeated column names.
         OSError, ValueError, pa.ArrowException: unreadable.
     """
+    path = unseal_file(path, limits)
     refuse_large_file(path, limits)
     refuse_footer(path)
     with pq.ParquetFile(as_arrow_file(path)) as file:

@@ -34,6 +34,7 @@ from anon_pipeline.sources.parquet import (
     texts_in,
     write_out,
 )
+from anon_pipeline.sources.sealed_files import unseal_file
 from anon_pipeline.sources.typed_cells import frame_of, refuse_repeated
 
 _BATCHES = 16  # of the file, a million records, that are packed at once
@@ -121,7 +122,7 @@ def _columns(
     """
     sizes = [0] * len(files)
     with ExitStack() as stack:
-        kept = _reader(stack, files[0]) if len(files) == 1 else None
+        kept = _reader(stack, files[0], limits) if len(files) == 1 else None
         for field in files[0].whole_schema:
             if only is not None and field.name not in only:
                 continue
@@ -136,9 +137,9 @@ def _columns(
             yield field.name, frame_of(whole)[field.name]
 
 
-def _reader(stack: ExitStack, file: _File) -> pq.ParquetFile:
+def _reader(stack: ExitStack, file: _File, limits: Limits) -> pq.ParquetFile:
     """Open a file, whose texts are read as dictionaries, until a stack ends."""
-    source = stack.enter_context(as_arrow_file(file.path))
+    source = stack.enter_context(as_arrow_file(unseal_file(file.path, limits)))
     return stack.enter_context(
         pq.ParquetFile(source, read_dictionary=texts_in(file.schema), pre_buffer=False)
     )
@@ -160,7 +161,7 @@ def _pieces(
     """
     for at, file in enumerate(files):
         with ExitStack() as own:
-            reader = kept or _reader(own, file)
+            reader = kept or _reader(own, file, limits)
             records = 0
             for part, size in _parts_of(reader, file, field, limits, sizes[at]):
                 part.validate(full=True)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+
+import pyarrow as pa
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.packed_tables import Table
@@ -11,7 +14,8 @@ from anon_pipeline.policy.locations import plain_partition
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.sources.change_guard import files_in, refuse_changes
 from anon_pipeline.sources.distinct import refuse_same_file
-from anon_pipeline.sources.formats import read_file, read_folder
+from anon_pipeline.sources.formats import file_portions, read_file, read_folder, refuse_folder
+from anon_pipeline.sources.parquet_rows import files_of, read_rows
 from anon_pipeline.sources.sealed_files import refuse_plain
 
 
@@ -32,6 +36,20 @@ def path_frame(policy: Policy, folder: Path, partition: str | None) -> Table:
     if _may_be_empty(policy) and len(table):
         refuses()
     return table
+
+
+def path_portions(policy: Policy, folder: Path) -> Iterator[pa.Table]:
+    """Yield the records of the file or folder that ``source.path`` names; see `portions`."""
+    source = policy.source
+    path = local_path(str(source.place), "source.path", folder, None)
+    with refuse_changes(path):
+        if source.encrypted:
+            refuse_plain(path)
+        if path.is_dir():
+            refuse_folder(source.format, path.name)
+            yield from read_rows(path.name, files_of(path).items(), source.limits)
+        else:
+            yield from file_portions(source.format, path, source.options, source.limits, policy.numeric)
 
 
 def _may_be_empty(policy: Policy) -> bool:

@@ -31,6 +31,7 @@ from anon_pipeline.sources.typed_cells import frame_of, refuse_repeated
 
 WHERE = "source.spark"
 _PARAMETER = ":partition"
+_PORTION = 2**20  # records, about
 _NUMBER_BYTES = 8  # that a value is counted as, in addition to its text
 _TEXTS = ("string", "char", "varchar", "binary")
 _PLAIN = frozenset(
@@ -67,6 +68,33 @@ def read_spark(policy: Sourced, partition: str | None, *, session: Any = None) -
         return table_of(_columns(records), len(records[0][1]))
 
 
+def spark_portions(policy: Policy, folder: Path) -> Iterator[pa.Table]:
+    """Yield the records of the table or query that ``source.spark`` names; see `portions`.
+
+    The cluster reads the table once for each portion, whose records have a hash of their own: only the
+    portion is held here.
+
+    Raises:
+        InputError: see `read_spark`.
+    """
+    wanted, limits = cast(SparkSource, policy.source.place), policy.source.limits
+    with (
+        spark_session(wanted.url_env, WHERE) as opened,
+        withhold_errors(f"{WHERE}: the table or query could not be read"),
+    ):
+        frame = _asked_for(opened, wanted, None)
+        texts = _refuse_columns(frame, limits)
+        sizes = _count(frame, texts, limits)
+        many = -(-sizes.records // _PORTION) or 1
+        hashed = f"pmod(xxhash64({', '.join(_quote(field.name) for field in frame.schema.fields)}), {many})"
+        read = _Sizes(0, (0,) * len(texts), (0,) * len(texts))
+        for part in range(many):
+            table = frame.where(f"{hashed} = {part}").toArrow()
+            read = read.plus(_sizes_of(table, texts))
+            yield pa.Table.from_arrays([_in_utc(column) for column in table.columns], table.column_names)
+        _refuse_other_sizes(read, sizes)
+
+
 def _asked_for(session: Any, wanted: SparkSource, partition: str | None) -> Any:
     """Return the table or query as a frame of Spark, not yet computed."""
     if wanted.query is None:
@@ -87,21 +115,38 @@ class _Sizes:
     sums: tuple[int, ...]
     longest: tuple[int, ...]
 
+    def plus(self, other: _Sizes) -> _Sizes:
+        """Return the sizes of both."""
+        return _Sizes(
+            self.records + other.records,
+            tuple(one + more for one, more in zip(self.sums, other.sums, strict=True)),
+            tuple(max(both) for both in zip(self.longest, other.longest, strict=True)),
+        )
+
 
 def _read_records(frame: Any, limits: Limits) -> list[tuple[str, pa.ChunkedArray]]:
     """Return the columns of a frame of Spark, within limits."""
     texts = _refuse_columns(frame, limits)
     sizes = _count(frame, texts, limits)
     table = frame.toArrow()
+    _refuse_other_sizes(_sizes_of(table, texts), sizes)
+    return [(name, _in_utc(column)) for name, column in zip(table.column_names, table.columns, strict=True)]
+
+
+def _sizes_of(table: pa.Table, texts: list[int]) -> _Sizes:
+    """Return the sizes of records that came here."""
     table.validate(full=True)  # else bytes that are no UTF-8 come in as texts
     lengths = [pc.binary_length(table.column(place)) for place in texts]
     sums, longest = (tuple(of(one).as_py() or 0 for one in lengths) for of in (pc.sum, pc.max))
-    if _Sizes(len(table), sums, longest) != sizes:
+    return _Sizes(len(table), sums, longest)
+
+
+def _refuse_other_sizes(read: _Sizes, counted: _Sizes) -> None:
+    if read != counted:
         raise InputError(
             f"{WHERE}: the records changed while they were read. Run again; if it happens again, read "
             f"one version of the table (VERSION AS OF), or make the query give the same records each time"
         )
-    return [(name, _in_utc(column)) for name, column in zip(table.column_names, table.columns, strict=True)]
 
 
 def _refuse_columns(frame: Any, limits: Limits) -> list[int]:

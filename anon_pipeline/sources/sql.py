@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import pandas as pd
+import pyarrow as pa
 
 from anon_pipeline.base.errors import InputError, withhold_text
 from anon_pipeline.catalog.extras import install_words
@@ -35,16 +37,40 @@ def sql_frame(policy: Policy, folder: Path, partition: str | None) -> pd.DataFra
         InputError: no such variable or driver, no connection, a statement that fails, a limit that is not
             kept. No text of the database or driver is in it, which may quote the login, the query or a cell.
     """
-    import sqlalchemy as sa  # noqa: PLC0415 - only this source and the ledger need it
+    with _withhold_text():
+        *_, whole = _grow_cells(policy, partition)
+        return whole.frame()
 
+
+def sql_portions(policy: Policy, folder: Path) -> Iterator[pa.Table]:
+    """Yield the records of the table or query that ``source.sql`` names; see `portions`."""
+    with _withhold_text():
+        for cells in _grow_cells(policy, None):
+            yield cells.take()
+
+
+def _grow_cells(policy: Policy, partition: str | None) -> Iterator[Cells]:
+    """Yield the records without any, and again each time that more are in them."""
     wanted = cast(SqlSource, policy.source.place)
     engine = reading_engine(url_in(wanted.url_env, f"{WHERE}.url_env"), f"{WHERE}.url_env")
-    kinds = (sa.exc.SQLAlchemyError, OSError, ValueError, LookupError, TypeError, ArithmeticError)
-    with withhold_text(f"{WHERE}: the database must be reachable, and accept the login of the URL", *kinds):
+    with withhold_text(
+        f"{WHERE}: the database must be reachable, and accept the login of the URL", *_kinds()
+    ):
         connection = engine.connect()
-    with connection, withhold_text(f"{WHERE}: table or query must be there, correct, and readable", *kinds):
+    with connection:
         named = {"partition": plain_partition(partition)} if partition is not None else {}
-        return _read_records(connection, wanted, named, policy.source.limits)
+        yield from _read_records(connection, wanted, named, policy.source.limits)
+
+
+def _withhold_text() -> AbstractContextManager[None]:
+    return withhold_text(f"{WHERE}: table or query must be there, correct, and readable", *_kinds())
+
+
+def _kinds() -> tuple[type[Exception], ...]:
+    """Return what SQLAlchemy, drivers and the conversion of cells raise."""
+    import sqlalchemy as sa  # noqa: PLC0415 - only this source and the ledger need it
+
+    return (sa.exc.SQLAlchemyError, OSError, ValueError, LookupError, TypeError, ArithmeticError)
 
 
 def reading_engine(url: str, key: str) -> sa.Engine:
@@ -117,7 +143,7 @@ def _one_version(engine: sa.Engine) -> sa.Engine:
 
 def _read_records(
     connection: sa.Connection, wanted: SqlSource, named: Mapping[str, str], limits: Limits
-) -> pd.DataFrame:
+) -> Iterator[Cells]:
     import sqlalchemy as sa  # noqa: PLC0415
 
     if wanted.query is None:
@@ -132,6 +158,7 @@ def _read_records(
     if not result.returns_rows:
         raise InputError(f"{WHERE}.query: must be a SELECT, got a statement that returns no records")
     cells = Cells(WHERE, list(result.keys()), limits)
+    yield cells
     for rows in result.partitions(RECORDS_AT_ONCE):
         cells.add(list(zip(*rows, strict=True)))
-    return cells.frame()
+        yield cells

@@ -75,8 +75,17 @@ class Cells:
 
     def frame(self) -> pd.DataFrame:
         """Return the table, (n, columns)."""
+        return frame_of(self._table())
+
+    def take(self) -> pa.Table:
+        """Return the records that were not taken before, (n, columns), and keep them no longer."""
+        table = self._table()
+        self._pieces = []
+        return table
+
+    def _table(self) -> pa.Table:
         whole = [self._whole(place) for place in range(len(self._names))]
-        return frame_of(pa.Table.from_arrays(whole, names=self._names))
+        return pa.Table.from_arrays(whole, names=self._names)
 
     def _whole(self, place: int) -> pa.ChunkedArray:
         """Return a column: of one type, even if its pieces are of several."""
@@ -140,6 +149,10 @@ def _floats(values: Sequence[Any]) -> pa.Array:
     return pa.array([None if value is None else float(value) for value in values], pa.float64())
 
 
+def _decimals(values: Sequence[Any]) -> pa.Array:
+    return pa.array([None if value is None else Decimal(value) for value in values])
+
+
 def _moments(values: Sequence[Any]) -> pa.Array:
     midnight = datetime.time()
     return pa.array(
@@ -157,7 +170,7 @@ _RULES: tuple[tuple[set[type], Callable[[Sequence[Any]], pa.Array]], ...] = (
     ({bool}, lambda values: pa.array(values, pa.bool_())),
     ({int}, lambda values: pa.array(values, pa.int64())),
     ({int, float}, _floats),
-    ({int, Decimal}, pa.array),
+    ({int, Decimal}, _decimals),
     ({datetime.date}, pa.array),
     ({datetime.date, datetime.datetime}, _moments),
     ({datetime.time}, pa.array),

@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
 
 from anon_pipeline.base.errors import InputError, error_words
 from anon_pipeline.base.packed_tables import Table
@@ -19,7 +21,8 @@ from anon_pipeline.catalog.sources import FORMATS
 from anon_pipeline.policy.files import Limits
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.sources.change_guard import change_message
-from anon_pipeline.sources.formats import read_file, read_folder
+from anon_pipeline.sources.formats import file_portions, read_file, read_folder
+from anon_pipeline.sources.parquet_rows import read_rows
 from anon_pipeline.sources.paths import filled_in
 
 _KEY_OF_VARIABLE = "source.url_env"
@@ -68,6 +71,16 @@ def url_env_frame(policy: Policy, folder: Path, partition: str | None) -> Table:
     return _frame(policy, url, _KEY_OF_VARIABLE, partition)
 
 
+def url_portions(policy: Policy, folder: Path) -> Iterator[pa.Table]:
+    """Yield the records of the file or folder at ``source.url``; see `portions`."""
+    return _portions(policy, str(policy.source.place), "source.url")
+
+
+def url_env_portions(policy: Policy, folder: Path) -> Iterator[pa.Table]:
+    """Yield the records of what lies at the URL that a variable holds; see `portions`."""
+    return _portions(policy, _url_in_variable(policy, None), _KEY_OF_VARIABLE)
+
+
 def remote_file(policy: Policy) -> Held | None:
     """Return the bytes of the file at the URL of a source, as they are; None: a folder is there.
 
@@ -110,6 +123,16 @@ def _frame(policy: Policy, url: str, key: str, partition: str | None) -> Table:
         files = place.folder(source.limits)
         return read_folder(source.format, key, files, source.limits)
     return read_file(source.format, place.file(source.limits), source.options, source.limits, policy.numeric)
+
+
+def _portions(policy: Policy, url: str, key: str) -> Iterator[pa.Table]:
+    """Yield records some at a time; one file is held in memory at a time."""
+    source = policy.source
+    place = Place.at(url, key)
+    if FORMATS[source.format].folder and place.is_folder():
+        return read_rows(key, place.files(source.limits), source.limits)
+    file = place.file(source.limits)
+    return file_portions(source.format, file, source.options, source.limits, policy.numeric)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,20 +185,24 @@ class Place:
         return Held(self.key, data)
 
     def folder(self, limits: Limits) -> dict[str, Held]:
-        """Return the bytes of all files of a folder by their paths in it, none that begins with . or _.
+        """Return the bytes of all files of a folder by their paths in it, see `files`."""
+        return dict(self.files(limits))
 
+    def files(self, limits: Limits) -> Iterator[tuple[str, Held]]:
+        """Yield each file of a folder, by its path in it, none that begins with . or _.
+
+        Args:
+            limits: ``file_bytes`` of all together.
         Raises:
             InputError: see `file`; also if files came or went meanwhile.
         """
         before, left = self._list(), limits.file_bytes
-        files: dict[str, Held] = {}
         for inside, version in before.items():
             data = self.read_bytes(f"{self.path.rstrip('/')}/{inside}", version.get("size"), left)
             left -= len(data)
-            files[inside] = Held(self.key, data)
+            yield inside, Held(self.key, data)
         if self._list() != before:
             raise InputError(change_message(self.key))
-        return files
 
     def version(self) -> str:
         """Return a digest that identifies the version of the file, or of a folder's files.

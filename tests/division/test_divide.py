@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -159,8 +161,12 @@ def test_a_folder_of_files_with_keys(tmp_path: Path) -> None:
     ("changes", "message"),
     [
         (
-            {"source": {"path": "people.csv", "format": "csv"}},
-            "source.format: must be parquet to be divided, is csv",
+            {"source": {"path": "people.csv", "format": "excel"}},
+            "source.format: must be one of csv, parquet, jsonl, got excel, to be divided",
+        ),
+        (
+            {"source": {"path": None, "generate": "patients", "format": None}},
+            "iceberg, delta, spark, got generate, to be divided",
         ),
         ({"anonymize": {"recoder": "mondrian"}}, "anonymize.recoder: must choose levels for the whole table"),
         (
@@ -169,7 +175,7 @@ def test_a_folder_of_files_with_keys(tmp_path: Path) -> None:
         ),
         (
             {"source": {"path": "{partition}.parquet"}, "schedule": {"partitions": "listed", "keys": ["a"]}},
-            "without {partition}",
+            "source: must name no partition, to be divided",
         ),
     ],
 )
@@ -324,3 +330,109 @@ def test_with_a_vault_key_no_plain_text_is_written_and_releases_are_the_same(
     people(50).to_parquet(planted, index=False)
     with pytest.raises(InputError, match="must be encrypted"):
         read_source(made, folder=tmp_path, partition=found.keys[0])
+
+
+def in_database(frame: pd.DataFrame, folder: Path) -> dict[str, Any]:
+    """Write people into SQLite, and let a query give them in another order each time."""
+    with closing(sqlite3.connect(folder / "people.sqlite")) as connection:
+        frame.to_sql("people", connection, index=False)
+    query = "SELECT * FROM people ORDER BY random()"
+    return {"path": None, "format": None, "sql": {"url_env": "OWN_URL", "query": query}}
+
+
+def in_file(form: str, frame: pd.DataFrame, folder: Path) -> dict[str, Any]:
+    """Write people into a file, and return the source of the policy."""
+    if form == "csv":
+        frame.to_csv(folder / "people.csv", sep=";", index=False)
+        return {"path": "people.csv", "format": "csv", "options": {"sep": ";"}}
+    if form == "packed":
+        frame.to_csv(folder / "people.csv.gz", index=False)
+        return {"path": "people.csv.gz", "format": "csv"}
+    if form == "jsonl":
+        frame.to_json(folder / "people.jsonl", orient="records", lines=True)
+        return {"path": "people.jsonl", "format": "jsonl"}
+    return in_database(frame, folder)
+
+
+@pytest.mark.parametrize("encrypted", [False, True])
+@pytest.mark.parametrize("form", ["csv", "packed", "jsonl", "sql"])
+def test_any_source_is_divided_as_the_same_table_in_parquet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, encrypted: bool
+) -> None:
+    if encrypted:
+        monkeypatch.setenv("ANON_PIPELINE_VAULT_KEY", bytes(range(32)).hex())
+    monkeypatch.setenv("OWN_URL", f"sqlite:///{tmp_path / 'people.sqlite'}")
+    frame, steps = people(), list[Any]()
+    path, policy = project(tmp_path, frame)
+    plain = divided(path, policy)
+    path, policy = project(tmp_path, frame, source=in_file(form, frame, tmp_path))
+    found = divided(path, policy, observe=steps.append)
+    assert steps[0].name == "copying the source"
+    assert (found.levels, found.closeness) == (plain.levels, plain.closeness)
+    assert {one.name for one in found.files.iterdir()} == {
+        ".gitignore",
+        *(f"{key}.parquet" for key in found.keys),
+    }
+    made = [load_policy(one.policy) for one in (plain, found)]
+    assert "sql" not in found.policy.read_text() and made[1].source.encrypted == encrypted
+    tables = [
+        [anonymize(one, read_source(one, folder=tmp_path, partition=key)).frame for key in keys]
+        for one, keys in zip(made, (plain.keys, found.keys), strict=True)
+    ]
+    assert rows(*tables[0]) == rows(*tables[1])
+
+
+def test_copies_are_encrypted_and_gone_afterwards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANON_PIPELINE_VAULT_KEY", bytes(range(32)).hex())
+    path, policy = project(tmp_path, people(), source=in_file("csv", people(), tmp_path))
+    seen = list[bytes]()
+
+    def looking(*given: Any, **more: Any) -> None:
+        seen.extend(one.read_bytes() for one in (tmp_path / "partitions").rglob("copies/*"))
+        raise InputError("enough")
+
+    monkeypatch.setattr(module, "write_parts", looking)
+    with pytest.raises(InputError, match="enough"):
+        divided(path, policy)
+    assert len(seen) == 1 and CANARY.encode() not in seen[0]
+    assert not list(tmp_path.rglob("copies"))
+
+
+def test_columns_of_a_csv_file_are_refused_before_it_is_copied(tmp_path: Path) -> None:
+    frame, steps = people().rename(columns={"note": CANARY}), list[Any]()
+    path, policy = project(tmp_path, people(), source=in_file("csv", frame, tmp_path))
+    with pytest.raises(InputError, match="note") as raised:
+        divided(path, policy, observe=steps.append)
+    assert CANARY not in str(raised.value)
+    assert not list(tmp_path.rglob("*/copies"))
+
+
+def test_a_csv_file_that_changes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, policy = project(tmp_path, people(), source=in_file("csv", people(), tmp_path))
+    read = module.read_portions
+
+    def changing(*given: Any, **more: Any) -> Any:
+        for table in read(*given, **more):
+            yield table
+            (tmp_path / "people.csv").touch()
+
+    monkeypatch.setattr(module, "read_portions", changing)
+    with pytest.raises(InputError, match="must not change while it is read"):
+        divided(path, policy)
+    assert not list(tmp_path.rglob("partitions/*/*.parquet")) and not list(tmp_path.rglob("copies"))
+
+
+def test_an_encrypted_partition_can_be_divided_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANON_PIPELINE_VAULT_KEY", bytes(range(32)).hex())
+    path, policy = project(tmp_path, people())
+    first = divided(path, policy, parts=2)
+    inside = (first.files / f"{first.keys[0]}.parquet").relative_to(tmp_path)
+    source = {"path": str(inside), "encrypted": True}
+    path, policy = project(tmp_path, people(), source=source)
+    again = divided(path, policy, parts=2)
+    read = [read_source(load_policy(again.policy), folder=tmp_path, partition=key) for key in again.keys]
+    whole = read_source(load_policy(first.policy), folder=tmp_path, partition=first.keys[0])
+    assert rows(*read) == rows(whole)
+    (tmp_path / inside).write_bytes((tmp_path / "people.parquet").read_bytes())
+    with pytest.raises(InputError, match="must be encrypted"):
+        divided(path, policy, parts=2)

@@ -48,6 +48,15 @@ def divided(path: Path, **more: Any) -> Division:
     return divide(path, load_policy(path), Locations.of(path.parent, {}), parts=3, **more)
 
 
+def in_csv(path: Path) -> None:
+    """Let the source be a file that is copied before it is divided."""
+    folder = path.parent
+    pd.read_parquet(folder / "people.parquet").to_csv(folder / "people.csv", index=False)
+    path.write_text(
+        path.read_text().replace("people.parquet", "people.csv").replace("format: parquet", "format: csv")
+    )
+
+
 def kill_at(path: Path, place: str, nth: int, to: Path | None) -> bool:
     """Divide in a process that is killed at the nth time that it comes to a place."""
     left = [nth]
@@ -64,9 +73,9 @@ def kill_at(path: Path, place: str, nth: int, to: Path | None) -> bool:
     def work() -> None:
         setattr(part_files, "_ROW_GROUP", 64)  # noqa: B010 - nobody else sees it: a child that is killed
         if place == "before a file":
-            before(getattr(part_files, "_Part"), "__init__")  # noqa: B009
+            before(part_files.PartFile, "__init__")
         elif place == "before a row group":
-            before(getattr(part_files, "_Part"), "write")  # noqa: B009
+            before(part_files.PartFile, "write")
         elif place == "before the policy":
             before(module, "write_policy")
         else:
@@ -116,6 +125,22 @@ def test_killed_at_some_points_the_next_one_clears_up(
     assert not [*tmp_path.rglob(LOCK)]
 
 
+@pytest.mark.parametrize(
+    ("place", "nth"), [("before a file", 0), ("before a row group", 0), ("before a file", 2)]
+)
+@pytest.mark.parametrize("named", [False, True])
+def test_killed_with_a_copy_of_the_source_the_next_one_clears_up(
+    policy: Path, place: str, nth: int, named: bool, tmp_path: Path
+) -> None:
+    in_csv(policy)
+    to = tmp_path / "mine" if named else None
+    assert kill_at(policy, place, nth, to), "it came to its end"
+    assert [*tmp_path.rglob("copies")]
+    found = divided(policy, to=to)
+    assert not [*tmp_path.rglob("copies")]
+    assert {*tmp_path.rglob("d*.parquet")} == {found.files / f"{key}.parquet" for key in found.keys}
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder of partitions, with one file, that a process held which has ended."""
@@ -131,6 +156,23 @@ def folder(tmp_path: Path) -> Path:
 def test_only_files_of_divisions_are_removed(folder: Path, tmp_path: Path) -> None:
     assert remove_leftovers([folder, tmp_path]) == [folder]
     assert [path.name for path in folder.iterdir()] == ["notes.txt"]
+
+
+def test_copies_of_the_source_are_removed_and_nothing_else(folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "000000.parquet").touch()
+    (folder / "copies").symlink_to(other)
+    assert remove_leftovers([folder]) == [folder]
+    assert (other / "000000.parquet").exists()
+    (folder / "copies").unlink()
+    (folder / "copies").mkdir()
+    for name in ("000000.parquet", "notes.parquet"):
+        (folder / "copies" / name).touch()
+    (folder / MARK).write_text(str(tmp_path / "none.yaml"))
+    (folder / LOCK).write_text(json.dumps(asdict(replace(this_process(), started=1))))
+    assert remove_leftovers([folder]) == [folder]
+    assert [path.name for path in (folder / "copies").iterdir()] == ["notes.parquet"]
 
 
 def test_a_division_with_a_policy_is_kept_wherever_that_is(folder: Path, tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ from tests.sources.delta_logs import (
     vector_file,
     write,
 )
+from tests.sources.in_portions import read_in_portions
 
 Small = Callable[..., Policy]
 
@@ -281,3 +282,15 @@ def test_a_missing_library_is_named_with_its_extra(
     write(tmp_path / "people")
     monkeypatch.setitem(sys.modules, "deltalake", None)
     assert 'pip install "anon-pipeline[delta]"' in refused(policy(small_policy), tmp_path)
+
+
+def test_in_portions_it_is_the_same_table(tmp_path: Path, small_policy: Small) -> None:
+    write(tmp_path / "people")
+    write(tmp_path / "people", PEOPLE, mode="append")
+    whole = read(small_policy, tmp_path)
+    found, many = read_in_portions(policy(small_policy), tmp_path)
+    assert many == 2
+    pd.testing.assert_frame_equal(found.sort_values(found.columns[0], ignore_index=True), whole)
+    with pytest.raises(InputError, match="rows") as raised:
+        read_in_portions(policy(small_policy, limits={"rows": len(whole) - 1}), tmp_path)
+    assert CANARY not in str(raised.value)

@@ -20,6 +20,7 @@ from anon_pipeline.policy import Policy
 from anon_pipeline.sources import read_source
 from anon_pipeline.sources.iceberg_tables import iceberg_version
 from tests.iceberg_catalog import NAME, catalog_at, catalog_in, files_in
+from tests.sources.in_portions import read_in_portions
 
 CANARY = "Quillfeather-4711"
 Small = Callable[..., Policy]
@@ -333,3 +334,14 @@ def test_other_files_are_refused_before_one_is_opened(
 
     monkeypatch.setattr(type(people.catalog), "load_table", elsewhere)
     assert said in refused(policy(small_policy), tmp_path)
+
+
+def test_in_portions_it_is_the_same_table(small_policy: Small, people: Any) -> None:
+    people.append(PEOPLE)
+    whole = read_source(policy(small_policy))
+    found, many = read_in_portions(policy(small_policy))
+    assert many == 2
+    pd.testing.assert_frame_equal(found, whole)
+    with pytest.raises(InputError, match="rows") as raised:
+        read_in_portions(policy(small_policy, limits={"rows": 5}))
+    assert CANARY not in str(raised.value)

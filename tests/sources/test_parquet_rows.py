@@ -13,10 +13,14 @@ from anon_pipeline.policy.files import Limits
 from anon_pipeline.sources import parquet
 from anon_pipeline.sources.change_guard import files_in
 from anon_pipeline.sources.parquet import parquet_folder, read_parquet
-from anon_pipeline.sources.parquet_rows import read_rows
+from anon_pipeline.sources.parquet_rows import files_of, read_rows
 
 CANARY = "Quillfeather-4711"
 TABLE = pa.table({"a": [1, None, 3, 4, 5], "b": ["x", None, "y", "x", "ü"], "c": [1.5, 2.5, None, 0.0, 1e9]})
+
+
+def read(path: Path, limits: Limits) -> list[pa.Table]:
+    return list(read_rows(path.name, files_of(path).items(), limits))
 
 
 @pytest.fixture(autouse=True)
@@ -27,8 +31,8 @@ def _few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_file_piece_by_piece(tmp_path: Path) -> None:
     path = tmp_path / "people.parquet"
     pq.write_table(TABLE, path)
-    tables = list(read_rows(path, Limits()))
-    assert [len(table) for table in tables] == [2, 2, 1]
+    tables = read(path, Limits())
+    assert [len(table) for table in tables] == [0, 2, 2, 1]
     assert {table.schema for table in tables} == {TABLE.schema}
     assert pa.concat_tables(tables).equals(TABLE)
     assert len(read_parquet(path)) == 5
@@ -39,7 +43,7 @@ def test_a_folder_with_keys_is_read_in_the_order_of_the_whole(tmp_path: Path) ->
     for key, rows in (("month=02", TABLE[:2]), ("month=01", TABLE[2:])):
         (folder / key).mkdir(parents=True)
         pq.write_table(rows, folder / key / "part.parquet")
-    found = pa.concat_tables(read_rows(folder, Limits())).to_pandas()
+    found = pa.concat_tables(read(folder, Limits())).to_pandas()
     want = parquet_folder("people", files_in(folder), Limits())
     assert list(found.columns) == list(want.columns)
     for name in want.columns:
@@ -52,7 +56,7 @@ def test_files_unlike_the_first_are_refused(tmp_path: Path) -> None:
     pq.write_table(TABLE, tmp_path / "1.parquet")
     pq.write_table(TABLE.drop_columns(["c"]), tmp_path / "2.parquet")
     with pytest.raises(InputError, match="all files must have the columns"):
-        list(read_rows(tmp_path, Limits()))
+        read(tmp_path, Limits())
 
 
 @pytest.mark.parametrize(("limit", "most"), [("rows", 6), ("uncompressed_bytes", 60), ("cell_bytes", 8)])
@@ -60,12 +64,12 @@ def test_limits_hold_of_all_files_together(tmp_path: Path, limit: str, most: int
     for name in ("1", "2"):
         pq.write_table(TABLE.set_column(1, "b", pa.array([CANARY] * 5)), tmp_path / f"{name}.parquet")
     with pytest.raises(InputError, match=limit) as raised:
-        list(read_rows(tmp_path, Limits(**{limit: most})))
+        read(tmp_path, Limits(**{limit: most}))
     assert CANARY not in str(raised.value)
 
 
 def test_what_is_no_parquet(tmp_path: Path) -> None:
     (tmp_path / "people.parquet").write_text(CANARY)
     with pytest.raises(InputError, match="must be readable Parquet") as raised:
-        list(read_rows(tmp_path / "people.parquet", Limits()))
+        read(tmp_path / "people.parquet", Limits())
     assert CANARY not in str(raised.value)

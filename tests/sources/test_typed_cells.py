@@ -29,6 +29,7 @@ ONE = uuid.UUID(int=1)
         ([7, 0.5], pa.float64(), [7.0, 0.5]),
         ([True, None], pa.bool_(), [True, None]),
         ([Decimal("1.50"), Decimal("22")], pa.decimal128(4, 2), [Decimal("1.50"), Decimal("22.00")]),
+        ([7, Decimal("0.25"), None], pa.decimal128(3, 2), [Decimal("7.00"), Decimal("0.25"), None]),
         ([DAY], pa.date32(), [DAY]),
         ([DAY, MOMENT], pa.timestamp("us"), [datetime.datetime(2024, 1, 31), MOMENT]),
         ([None, None], pa.null(), [None, None]),

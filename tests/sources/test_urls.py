@@ -17,7 +17,9 @@ import pytest
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.sources import read_source
+from anon_pipeline.sources.portions import read_portions
 from anon_pipeline.sources.urls import Place
+from tests.sources.in_portions import read_in_portions
 from tests.sources.test_sources import policy
 
 CANARY = "Quillfeather-4711"
@@ -238,3 +240,34 @@ def test_nothing_is_left_on_the_disk(s3: str, tmp_path: Path, monkeypatch: pytes
     fsspec.filesystem("s3").pipe_file(f"{s3}/a.csv.gz", gzip.compress(CSV))
     read_source(policy(url=f"{s3}/a.csv.gz"))
     assert list(tmp_path.rglob("*")) == []
+
+
+def test_in_portions_a_file_of_a_folder_is_held_at_a_time(memory: Any) -> None:
+    url = "memory://people"
+    for inside in ("month=01/a.parquet", "month=02/b.parquet"):
+        memory.pipe_file(f"/people/{inside}", parquet(q=["007", "8"], x=[0.5, None]))
+    found, many = read_in_portions(policy(url=url, format="parquet"))
+    assert many == 2
+    pd.testing.assert_frame_equal(found, read_source(policy(url=url, format="parquet")))
+    memory.pipe_file("/people/month=02/b.parquet", parquet(q=["7"]))
+    assert "columns and types of the first" in refused(
+        lambda: read_in_portions(policy(url=url, format="parquet"))
+    )
+
+
+def test_in_portions_files_of_any_format(memory: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory.pipe_file("/a.csv.gz", gzip.compress(CSV))
+    found, _ = read_in_portions(policy(url="memory://a.csv.gz"))
+    pd.testing.assert_frame_equal(found, read_source(policy(url="memory://a.csv.gz")))
+    monkeypatch.setenv("OWN_URL", "memory://a.csv.gz")
+    found, _ = read_in_portions(policy(url_env="OWN_URL"))
+    assert found["q"].tolist() == ["007", "8"]
+
+
+def test_in_portions_a_folder_must_not_change(memory: Any) -> None:
+    for name in "ab":
+        memory.pipe_file(f"/people/{name}.parquet", parquet(q=["007"]))
+    tables = read_portions(policy(url="memory://people", format="parquet"), folder=Path())
+    next(tables)
+    memory.pipe_file("/people/c.parquet", parquet(q=["007"]))
+    assert "must not change while it is read" in refused(lambda: list(tables))

@@ -1,0 +1,153 @@
+"""Copies of a source's records in Parquet files, so that they can be read twice, in one order.
+
+A division reads its source twice: to choose levels, and to write partitions. Parquet files have an order. A
+query of a database has none, and other files are slow to read. The copy is encrypted as partitions are, and
+removed when they are written.
+
+Decision: docs/adr/0098-other-sources-are-copied-to-be-divided.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from anon_pipeline.base.errors import withhold_text
+from anon_pipeline.base.size_bounds import limit_error
+from anon_pipeline.division.leftovers import COPIES
+from anon_pipeline.division.part_files import PartFile
+from anon_pipeline.policy.files import Limits
+from anon_pipeline.sources.change_guard import refuse_changes
+from anon_pipeline.sources.files import as_arrow_file
+from anon_pipeline.sources.sealed_files import unseal_file
+from anon_pipeline.vault.crypto import VaultKey
+
+_RECORDS: Final = 2**20  # of a file
+_BYTES: Final = 2**28  # of a file, about: each is held in memory when it is read
+_INTEGER_DIGITS: Final = 19  # of 64 bits
+_DIGITS: Final = 38  # of a decimal of 128 bits
+_ANY: Final = 2**62
+_UNREADABLE: Final = (OSError, pa.ArrowException, ValueError)
+
+
+def copy_limits(limits: Limits) -> Limits:
+    """Return what limits the reading of a copy: the source was within its own limits when it was copied."""
+    return limits.model_copy(update=dict.fromkeys(("file_bytes", "uncompressed_bytes"), _ANY))
+
+
+@contextmanager
+def copy_records(
+    portions: Iterable[pa.Table], folder: Path, limits: Limits, *, key: VaultKey | None
+) -> Iterator[Path]:
+    """Write records into files of a new folder, let them be read there, and remove them.
+
+    Args:
+        portions: the records, some at a time; their types may differ where one type holds both.
+        folder: of the partitions, which this process holds.
+        limits: of the records.
+        key: encrypts the files; None: they are not encrypted.
+    Yields:
+        The folder of the files; their names are in the order of the records.
+    Raises:
+        InputError: a file cannot be written, a column has values of several kinds, or see the source.
+    """
+    place, made = folder / COPIES, list[Path]()
+    try:
+        with withhold_text(f"{folder.name}: must be a folder that files can be written to", OSError):
+            place.mkdir(mode=0o700)
+            schema = _write(portions, place, limits, made, key)
+            for path in made:
+                _convert(path, schema, copy_limits(limits), key)
+        with refuse_changes(place):
+            yield place
+    finally:
+        for path in made:
+            path.unlink(missing_ok=True)
+        if place.is_dir():
+            place.rmdir()
+
+
+def _write(
+    portions: Iterable[pa.Table], place: Path, limits: Limits, made: list[Path], key: VaultKey | None
+) -> pa.Schema:
+    """Write records into files, and return the columns of all of them together."""
+    schema, waiting, rows = pa.schema([]), list[pa.Table](), 0
+    for table in portions:
+        rows += len(table)
+        if rows > limits.rows:
+            raise limit_error("source", "rows", limits.rows)
+        schema = _common_schema(schema, table.schema)
+        waiting.append(table)
+        if sum(map(len, waiting)) >= _RECORDS or sum(one.nbytes for one in waiting) >= _BYTES:
+            _write_file(place / f"{len(made):06}.parquet", waiting, schema, made, key)
+            waiting = []
+    if waiting:
+        _write_file(place / f"{len(made):06}.parquet", waiting, schema, made, key)
+    return schema
+
+
+def _write_file(
+    path: Path, tables: list[pa.Table], schema: pa.Schema, made: list[Path], key: VaultKey | None
+) -> None:
+    with PartFile(path, schema, made, key) as file:
+        for table in tables:
+            file.add(_with_columns(table, schema))
+        file.write()
+
+
+def _convert(path: Path, schema: pa.Schema, limits: Limits, key: VaultKey | None) -> None:
+    """Write a file again if it lacks columns, or has other types, that came later."""
+    with pq.ParquetFile(as_arrow_file(unseal_file(path, limits))) as file:
+        if file.schema_arrow.equals(schema):
+            return
+        table = file.read()
+    path.unlink()
+    _write_file(path, [table], schema, [], key)
+
+
+def _common_schema(schema: pa.Schema, other: pa.Schema) -> pa.Schema:
+    """Return the columns of both, each with a type that holds the values of both."""
+    if schema.equals(other):
+        return schema
+    found = schema
+    for place, own in enumerate(other, 1):
+        at = found.get_field_index(own.name)
+        if at < 0:
+            found = found.append(pa.field(own.name, own.type))
+            continue
+        kinds = [pa.schema([("", one)]) for one in (found.field(at).type, own.type)]
+        with withhold_text(
+            f"source, column {place}: must have values of one kind, such as texts or numbers, to be divided",
+            *_UNREADABLE,
+        ):
+            kind = pa.unify_schemas(kinds, promote_options="permissive").field(0).type
+            if pa.types.is_decimal(kind):  # Arrow forgets that the integers get decimals, too
+                digits = max(kind.precision, _INTEGER_DIGITS + kind.scale)
+                kind = (pa.decimal128 if digits <= _DIGITS else pa.decimal256)(digits, kind.scale)
+        found = found.set(at, pa.field(own.name, kind))
+    return found
+
+
+def _with_columns(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Return records with all columns, and the types of these.
+
+    Raises:
+        InputError: a number that the type cannot hold exactly.
+    """
+    columns = []
+    for field in schema:
+        at = table.schema.get_field_index(field.name)
+        if at < 0:
+            columns.append(pa.nulls(len(table), field.type))
+            continue
+        with withhold_text(
+            f"source, column {at + 1}: must have values of one kind, such as texts or numbers, to be divided",
+            *_UNREADABLE,
+        ):
+            columns.append(table.column(at).cast(field.type))
+    return pa.Table.from_arrays(columns, schema=schema)
