@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import posixpath
 import secrets
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import pyarrow as pa
-
 from anon_pipeline.base.errors import InputError, PolicyError, private_stage
 from anon_pipeline.base.freed_memory import return_freed_memory
-from anon_pipeline.base.headers import refuse_names
 from anon_pipeline.base.observer import Observer, Step, ignore
 from anon_pipeline.catalog.recoders import names_where, recoder_of
-from anon_pipeline.division.copied_records import copy_limits, copy_records
 from anon_pipeline.division.deciding_columns import read_deciding
 from anon_pipeline.division.divided_policy import divided_document, write_policy
 from anon_pipeline.division.leftovers import is_free, remove_leftovers
 from anon_pipeline.division.part_files import hold_part_folder, removed_unless_done, write_parts
 from anon_pipeline.division.plan import Plan, plan_division
-from anon_pipeline.policy.files import Limits
+from anon_pipeline.division.source_reading import Places, Reading, read_twice
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.policy_file import read_document
@@ -31,13 +27,9 @@ from anon_pipeline.policy.rendering import by_environment, render_attributes
 from anon_pipeline.policy.sections import Schedule
 from anon_pipeline.publish.accounting.booking import booking
 from anon_pipeline.report.words import level_in_words
-from anon_pipeline.sources.change_guard import refuse_changes
-from anon_pipeline.sources.parquet_rows import files_of, read_rows, read_schema_of
 from anon_pipeline.sources.paths import local_path
-from anon_pipeline.sources.portions import portions_problem, read_portions
-from anon_pipeline.sources.sealed_files import refuse_plain
+from anon_pipeline.sources.portions import portions_problem
 from anon_pipeline.sources.type_readers import infer
-from anon_pipeline.vault.crypto import VaultKey
 from anon_pipeline.vault.keys import keys_from
 
 RECORDS: Final = 1_000_000
@@ -65,21 +57,6 @@ class Division:
     apart: tuple[str, ...]
     files: Path
     encrypted: bool
-    policy: Path
-
-
-@dataclass(frozen=True, slots=True)
-class _Places:
-    """Where a division is read and written.
-
-    source: the file or folder here that is divided; None: the source is elsewhere.
-    folder: of the partitions' files; ``inside``: its path below the folder of sources.
-    policy: file of the partitions' policy.
-    """
-
-    source: Path | None
-    folder: Path
-    inside: str
     policy: Path
 
 
@@ -117,8 +94,8 @@ def divide(
     written = list[Path]()
     key = keys_from().current
     with ExitStack() as held, removed_unless_done(written):
-        reading = _Reading(policy, locations, places, key, observe)
-        with _read_twice(reading, held) as readable, private_stage("divide"):
+        reading = Reading(policy, locations.sources, places, key, observe)
+        with read_twice(reading, held) as readable, private_stage("divide"):
             observe(Step("counting"))
             deciding = read_deciding(
                 policy, readable.path, hierarchies=locations.hierarchies, limits=readable.limits
@@ -148,69 +125,6 @@ def divide(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """What is read twice: a Parquet file, or a folder of such files.
-
-    copied: whether it is a copy, in the folder of the partitions, which is held.
-    """
-
-    path: Path
-    limits: Limits
-    copied: bool
-
-    def rows(self) -> Iterator[pa.Table]:
-        """Yield the records, some at a time."""
-        return read_rows(self.path.name, files_of(self.path).items(), self.limits)
-
-
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """What the reading of a source needs; ``key``: encrypts a copy."""
-
-    policy: Policy
-    locations: Locations
-    places: _Places
-    key: VaultKey | None = field(repr=False)
-    observe: Observer
-
-
-@contextmanager
-def _read_twice(reading: _Reading, held: ExitStack) -> Iterator[_Source]:
-    """Let the source be read twice, in one order: as it is if it is Parquet files here, else as a copy.
-
-    Args:
-        held: gets the folder of the partitions, if a copy is made there.
-    Raises:
-        InputError: the source cannot be read, changes, or has columns that the policy does not declare.
-    """
-    policy, places = reading.policy, reading.places
-    source = policy.source
-    with ExitStack() as stack, private_stage("divide"):
-        if places.source is not None and source.format == "parquet":
-            found = _Source(places.source, source.limits, copied=False)
-            stack.enter_context(refuse_changes(found.path))
-            if source.encrypted:
-                refuse_plain(found.path)
-        else:
-            held.enter_context(hold_part_folder(places.folder, places.policy))
-            reading.observe(Step("copying the source"))
-            portions = _with_known_columns(read_portions(policy, folder=reading.locations.sources), policy)
-            copied = copy_records(portions, places.folder, source.limits, key=reading.key)
-            found = _Source(stack.enter_context(copied), copy_limits(source.limits), copied=True)
-        schema = read_schema_of(found.path.name, files_of(found.path), found.limits)
-        refuse_names(schema.names, list(policy.columns))
-        yield found
-
-
-def _with_known_columns(portions: Iterator[pa.Table], policy: Policy) -> Iterator[pa.Table]:
-    """Refuse columns that the policy does not declare before records are copied, if the source names them."""
-    for table in portions:
-        if not len(table):
-            refuse_names(table.schema.names, list(policy.columns))
-        yield table
-
-
 def _fill_templates(document: Any) -> dict[str, Any]:
     """Return a policy's document with its templates filled in, as a release reads it."""
     return {**document, "attributes": render_attributes(document["attributes"], by_environment())}
@@ -221,7 +135,7 @@ def _document_of(
     policy: Policy,
     plan: Plan,
     keys: tuple[str, ...],
-    places: _Places,
+    places: Places,
     *,
     encrypted: bool,
 ) -> dict[str, Any]:
@@ -247,7 +161,7 @@ def _document_of(
 
 def _places(
     policy_file: Path, policy: Policy, locations: Locations, division: str, to: Path | None
-) -> _Places:
+) -> Places:
     """Return where a division is read and written.
 
     Raises:
@@ -270,7 +184,7 @@ def _places(
     if problem is not None:
         raise InputError(f"the folder of partitions (--to) must {problem}")
     target = policy_file.with_name(f"{policy_file.stem}-{division}.yaml")
-    return _Places(source, folder, folder.relative_to(root).as_posix(), target)
+    return Places(source, folder, folder.relative_to(root).as_posix(), target)
 
 
 def _refuse_undividable(policy: Policy) -> None:
