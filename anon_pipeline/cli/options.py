@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -159,7 +160,19 @@ def command_to_run(policy_file: Path, options: Mapping[str, Any], *more: str) ->
     for name in ("partition", "project"):
         if options.get(name) is not None:
             words += [f"--{name}", str(options[name])]
-    return shlex.join([*words, "--allow-outside"] if options.get("allow_outside") else words)
+    return " ".join(map(_quote, [*words, "--allow-outside"] if options.get("allow_outside") else words))
+
+
+def _quote(word: str) -> str:
+    r"""Quote a word as shells read it; signs that a terminal obeys by their bytes.
+
+    >>> [_quote(word) for word in ("a.yaml", "a b", "a\nb'")]
+    ['a.yaml', "'a b'", "$'a\\x0ab\\x27'"]
+    """
+    if word.isprintable():
+        return shlex.quote(word)
+    plain = set(range(0x20, 0x7F)) - {*b"'\\"}
+    return f"$'{''.join(chr(one) if one in plain else f'{chr(92)}x{one:02x}' for one in os.fsencode(word))}'"
 
 
 def check_partition(policy: Policy, partition: str | None) -> None:

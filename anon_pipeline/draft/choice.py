@@ -6,7 +6,7 @@ The gate's limits are never made looser: what does not fit is left out, with a q
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pandas as pd
@@ -55,6 +55,7 @@ class Fitted:
     problem: what stands in the way of any policy, for people; None: nothing.
     records: records that it was tuned on.
     compared: the k that tuning compared.
+    telling: whether larger ones of them were passed over, since they leave one value in more columns.
     useful: whether the choice keeps the limits on usefulness; else it misses them least.
     drowned: columns that the noise moves further, on average, than their values spread.
     rehearsal: of the policy; None where none was made.
@@ -67,6 +68,7 @@ class Fitted:
     problem: str | None = None
     records: int = 0
     compared: tuple[int, ...] = ()
+    telling: bool = False
     useful: bool = True
     drowned: tuple[str, ...] = ()
     rehearsal: Rehearsal | None = None
@@ -78,6 +80,7 @@ class _Tuned:
 
     chosen: Chosen
     compared: tuple[int, ...] = ()
+    telling: bool = False
     useful: bool = True
     drowned: tuple[str, ...] = ()
 
@@ -148,6 +151,8 @@ def _fit(attempt: _Attempt, usual: Chosen) -> Fitted:
             continue
         tuned, problem = found, None
         rehearsal = _rehearse(attempt, tuned.chosen)
+        if not rehearsal.refused:
+            tuned, rehearsal = _tell_more(attempt, usual, tuned, rehearsal)
         if not rehearsal.refused or not _leave_out_refused(attempt, rehearsal):
             break
     attributes = attributes_of(attempt.profile, attempt.proposals, attempt.place, tuned.chosen)
@@ -159,22 +164,41 @@ def _fit(attempt: _Attempt, usual: Chosen) -> Fitted:
         problem,
         records=len(attempt.frame),
         compared=tuned.compared,
+        telling=tuned.telling,
         useful=tuned.useful,
         drowned=tuned.drowned,
         rehearsal=rehearsal if problem is None and rehearsal.share else None,
     )
 
 
-def _tune(attempt: _Attempt, usual: Chosen) -> _Tuned | None:
+def _tell_more(
+    attempt: _Attempt, usual: Chosen, tuned: _Tuned, rehearsal: Rehearsal
+) -> tuple[_Tuned, Rehearsal]:
+    """Take the largest k that hides the fewest columns: all are at least the usual k, and keep the limits."""
+    for k in sorted((k for k in tuned.compared if k < tuned.chosen.k), reverse=True):
+        if not rehearsal.silent:
+            break
+        found = _tune(attempt, usual, ks=(k,))
+        if found is None:
+            continue
+        other = _rehearse(attempt, found.chosen)
+        if not other.refused and len(other.silent) < len(rehearsal.silent):
+            tuned, rehearsal = replace(found, compared=tuned.compared, telling=True), other
+    return tuned, rehearsal
+
+
+def _tune(attempt: _Attempt, usual: Chosen, *, ks: tuple[int, ...] | None = None) -> _Tuned | None:
     """Choose k and ε; None where no point of the grid passes.
 
+    Args:
+        ks: that are compared; None: the usual k, and multiples of it that the table has room for.
     Raises:
         InputError: a column does not hold what the policy says.
     """
     policy = attempt.policy(usual)
     several = len(policy.perturbed) > 1
     times = _TIMES[: 1 if several else None]
-    ks = tuple(
+    ks = ks or tuple(
         usual.k * more for more in times if more == 1 or usual.k * more * _CLASSES <= len(attempt.frame)
     )
     epsilons = _FEW_EPSILONS if several else _EPSILONS if policy.perturb is not None else ()
@@ -186,7 +210,10 @@ def _tune(attempt: _Attempt, usual: Chosen) -> _Tuned | None:
     choice = found.recommended.choice
     chosen = Chosen(choice.k, choice.epsilon or usual.epsilon, usual.confidence)
     return _Tuned(
-        chosen, ks, found.rule in (USEFUL, USEFUL_WITHOUT_EPSILON), tuple(found.recommended.expected.drowned)
+        chosen,
+        ks,
+        useful=found.rule in (USEFUL, USEFUL_WITHOUT_EPSILON),
+        drowned=tuple(found.recommended.expected.drowned),
     )
 
 

@@ -27,8 +27,9 @@ def treatments(policy: Policy) -> Iterator[tuple[str, list[str]]]:
     yield "identifiers that are masked or hashed", [name for name in names if name in left]
     yield "generalized", [name for name in names if name in policy.generalized]
     yield "released with noise", [name for name in names if name in policy.noisy]
-    yield "sensitive, released as they are", [*policy.sensitive]
-    yield "insensitive, released as they are", [*policy.insensitive]
+    for role, columns in (("sensitive", policy.sensitive), ("insensitive", policy.insensitive)):
+        yield f"{role}, released as they are", [name for name in columns if name not in policy.coarsened]
+        yield f"{role}, released less exactly", [name for name in columns if name in policy.coarsened]
 
 
 def review_questions(policy: Policy) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from anon_pipeline.cli.options import (
     MISTAKES_TO,
     SHOW_VALUES,
     check_partition,
+    command_to_run,
     open_policy,
     project_options,
     source_options,
@@ -86,3 +88,12 @@ def test_a_partition_is_refused_where_there_are_none(
     with pytest.raises(InputError, match="--partition must be left out"):
         check_partition(small_policy(), partition)
     check_partition(small_policy(), None)
+
+
+@pytest.mark.parametrize("name", ["a.yaml", "a b'.yaml", "a\nb.yaml", "\x1b[31m'\\.yaml", "é\x07.yaml"])
+def test_a_command_is_printed_without_signs_that_a_terminal_obeys(name: str) -> None:
+    command = command_to_run(Path(name), {"partition": "2026-01"})
+    assert command.isprintable()
+    script = f"anon-pipeline() {{ printf '%s|' \"$@\"; }}; {command}"
+    shown = subprocess.run(["/bin/bash", "-c", script], capture_output=True, check=True)
+    assert shown.stdout.decode() == f"run|{name}|--partition|2026-01|"

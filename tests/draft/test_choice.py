@@ -90,3 +90,39 @@ def test_it_tells_columns_that_the_noise_drowns_though_their_error_is_small() ->
     assert not any("relative_error.weight" in limit for limit, _ in found.rehearsal.warned)
     assert found.drowned == ("weight",)
     assert found.compared == (5,)
+
+
+def test_the_k_is_the_largest_that_hides_the_fewest_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    many = 6_000
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(20, 80, many),
+            "sex": rng.choice(["f", "m"], many),
+            "region": rng.choice(list("abcdefgh"), many),
+            "marital": rng.choice(["single", "married", "divorced", "widowed"], many),
+            "job": rng.choice([f"job {i}" for i in range(12)], many),
+        }
+    ).astype("str")
+    profile = profile_table(frame)
+    asked = dict[int, Rehearsal]()
+    hidden = {50: ("job", "region"), 20: ("job",), 10: ("job",)}
+
+    def rehearsed(attempt: object, chosen: choice.Chosen) -> Rehearsal:
+        asked[chosen.k] = Rehearsal(share="all", silent=hidden[chosen.k])
+        return asked[chosen.k]
+
+    monkeypatch.setattr(choice, "_rehearse", rehearsed)
+    found = fit(profile, frame, PLACE)
+    assert found.compared == (10, 20, 50)
+    assert [*asked] == [50, 20, 10]
+    assert (found.chosen.k, found.telling) == (20, True)
+    assert found.rehearsal == asked[20] and found.policy.anonymize.k == 20
+    hidden[20] = ("job", "region")
+    hidden[10] = ("job", "region")
+    found = fit(profile, frame, PLACE)
+    assert (found.chosen.k, found.telling) == (50, False)
+    hidden[50] = ()
+    asked.clear()
+    assert fit(profile, frame, PLACE).chosen.k == 50
+    assert [*asked] == [50]

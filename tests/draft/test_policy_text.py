@@ -107,3 +107,16 @@ def test_no_value_stands_in_it(made: tuple[Profile, Fitted, str]) -> None:
 
 def test_lines_are_no_longer_than_a_screen(made: tuple[Profile, Fitted, str]) -> None:
     assert max(map(len, made[2].splitlines())) <= 112
+
+
+def test_it_says_why_a_larger_k_was_not_taken(made: tuple[Profile, Fitted, str]) -> None:
+    profile, fitted, _ = made
+    for telling in (False, True):
+        text = " ".join(
+            line.strip(" #")
+            for line in policy_text(
+                profile, replace(fitted, compared=(5, 10, 25), telling=telling), PLACE
+            ).splitlines()
+        )
+        assert "of 5, 10 and 25, the largest one that keeps the limits" in text
+        assert ("and leaves one value in the fewest columns" in text) == telling

@@ -102,6 +102,13 @@ def test_each_column_is_treated_in_one_way(small_policy: Small) -> None:
     assert sorted(named) == sorted(policy.columns)
 
 
+def test_columns_that_are_rounded_are_not_released_as_they_are(small_policy: Small) -> None:
+    policy = small_policy(columns={"income": {"role": "sensitive", "distance": "ordered", "round": 5}})
+    found = dict(treatments(policy))
+    assert found["sensitive, released less exactly"] == ["income"]
+    assert "income" not in found["sensitive, released as they are"]
+
+
 def test_questions_name_the_columns_they_are_about(small_policy: Small) -> None:
     asked = [*review_questions(small_policy())]
     assert sum("Insensitive (note)" in one for one in asked) == 2
