@@ -1,0 +1,104 @@
+"""Time and memory of `divide` by kind of source: ``python -m benchmarks.dividing [--records N …]``.
+
+The demo's patients (`benchmarks.scale`) as Parquet, which is read in place, and as sources that are copied
+first: CSV, a DuckDB file, and, with ``--spark URL``, a cluster of Spark Connect on this machine. There are
+partitions of a million records; their releases are not made.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from benchmarks.process_tree import Usage
+from benchmarks.scale import GENERATED, POLICY, command, environment, new_project, warm, write_source
+from benchmarks.scale_table import memory, middle
+
+RECORDS: Final = (1_000_000, 5_000_000)
+_LIMITS: Final = "limits: {rows: 1000000000, file_bytes: 1000000000000, uncompressed_bytes: 1000000000000}"
+SOURCES: Final = {
+    "parquet": "path: patients.parquet, format: parquet",
+    "csv": "path: patients.csv",
+    "duckdb": "duckdb: {path: patients.duckdb, table: patients}",
+    "spark": "spark: {url_env: BENCHMARK_SPARK, query: SELECT * FROM parquet.`FILE`}",
+}
+_CSV: Final = """
+import pyarrow.csv as csv
+import pyarrow.parquet as pq
+with pq.ParquetFile("patients.parquet") as file, csv.CSVWriter("patients.csv", file.schema_arrow) as to:
+    for batch in file.iter_batches(65_536):
+        to.write_batch(batch)
+"""
+_DUCKDB: Final = """
+import duckdb
+with duckdb.connect("patients.duckdb") as to:
+    to.execute("CREATE TABLE patients AS FROM 'patients.parquet'")
+"""
+_WRITES: Final = {"csv": _CSV, "duckdb": _DUCKDB}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print a row for each source and number of records."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.dividing", description=__doc__)
+    parser.add_argument("--records", nargs="+", type=int, default=RECORDS, metavar="N")
+    parser.add_argument("--sources", nargs="+", choices=SOURCES, default=["parquet", "csv", "duckdb"])
+    parser.add_argument("--spark", metavar="URL", help="of a Spark Connect server on this machine")
+    parser.add_argument("--repeats", type=int, default=3)
+    chosen = parser.parse_args(arguments)
+    if "spark" in chosen.sources and chosen.spark is None:
+        parser.error("spark needs --spark URL")
+    print("| source | records | time | processor time | peak memory |\n|---|--:|--:|--:|--:|", flush=True)
+    for records in sorted({*chosen.records}):
+        with tempfile.TemporaryDirectory(prefix="anon_pipeline_dividing_") as named:
+            folder = Path(named)
+            write_source(records, folder)
+            for source in chosen.sources:
+                used = measured(folder, source, chosen.repeats, chosen.spark)
+                print(row(source, records, used), flush=True)
+    return 0
+
+
+def measured(folder: Path, source: str, repeats: int, url: str | None) -> Usage:
+    """Return what dividing the table as one kind of source takes, the median of some times."""
+    if source in _WRITES:
+        subprocess.run(
+            [sys.executable, "-c", _WRITES[source]], cwd=folder, check=True, env=environment(folder)
+        )
+    used = middle([warm(partial(divided, folder, source, url)) for _ in range(repeats)])
+    for path in folder.glob("patients.[cd]*"):
+        path.unlink()
+    return used
+
+
+def divided(folder: Path, source: str, url: str | None) -> tuple[Usage, bool]:
+    """Divide the table; return what it took, and whether kernels were compiled."""
+    place = SOURCES[source].replace("FILE", str(folder / "patients.parquet"))
+    policy = POLICY.read_text(encoding="utf-8").replace(GENERATED, f"source: {{{place}, {_LIMITS}}}")
+    more = {} if url is None else {"BENCHMARK_SPARK": url}
+    with new_project(folder, policy) as project:
+        try:
+            used, said = command(project, folder, ("divide", "policy.yaml"), more)
+            if len(list(folder.glob("partitions/*/*.parquet"))) < 2:
+                raise SystemExit(f"{source}: must be divided")
+        finally:
+            shutil.rmtree(folder / "partitions", ignore_errors=True)
+    return used, "compiling kernels" in said
+
+
+def row(source: str, records: int, used: Usage) -> str:
+    """Return a row of the table."""
+    return (
+        f"| {source} | {records:,} | {used.seconds:.1f} s | {used.user + used.system:.1f} s "
+        f"({used.user:.1f} + {used.system:.1f}) | {memory(used.peak)} |"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
