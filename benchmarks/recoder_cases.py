@@ -207,7 +207,7 @@ _LIMITS: Final[dict[str, dict[str, Any]]] = {
 _DECADES: Final = {name: 2 if name == "age" else 0 for name in SET_B}
 _BEST: Final = dict(zip(SET_B, (0, 3, 0, 1, 2, 1, 1, 1), strict=True))  # what optimal finds by granularity
 _LATTICE: Final = ("ola", "incognito", "samarati", "datafly", "mingen")
-_OTHERS: Final = (*_LATTICE, "top_down", "annealing", "genetic", "mondrian", "mondrian_relaxed")
+_OTHERS: Final = (*_LATTICE, "top_down", "annealing", "genetic", "k_optimize", "mondrian", "mondrian_relaxed")
 
 CASES: Final[dict[str, Callable[[], Case]]] = {
     "set_a": partial(_adult, SET_A, recoder="optimal"),

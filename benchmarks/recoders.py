@@ -68,7 +68,7 @@ ROWS: Final = (
         Row(f"b_{name}", f"{_B}{name}, granularity")
         for name in (
             *("ola", "incognito", "samarati", "datafly", "mingen", "fixed"),
-            *("top_down", "annealing", "genetic", "local", "forest"),
+            *("top_down", "annealing", "genetic", "k_optimize", "local", "forest"),
             *("mondrian", "mondrian_relaxed"),
         )
     ),
@@ -85,7 +85,7 @@ ROWS: Final = (
         Row(f"t_{name}", f"{_T}{name}, granularity")
         for name in (
             *("ola", "incognito", "samarati", "datafly", "mingen"),
-            *("top_down", "annealing", "genetic", "local", "forest"),
+            *("top_down", "annealing", "genetic", "k_optimize", "local", "forest"),
             *("mondrian", "mondrian_relaxed"),
         )
     ),

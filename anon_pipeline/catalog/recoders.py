@@ -94,6 +94,11 @@ _ALL = (
     ),
     _fronts("annealing", "annealing:anneal", "the better of top_down and optimal, improved by random steps"),
     _fronts("genetic", "genetic:evolve", "random fronts, crossed and changed for many generations"),
+    _fronts(
+        "k_optimize",
+        "k_optimize:k_optimize",
+        "branch and bound over fronts: the best, or the best of 2,500 if there are too many",
+    ),
     _cuts("mondrian", "mondrian_entries", "ranges by cutting the table in halves, suppressing nothing"),
     _cuts(
         "mondrian_relaxed",

@@ -20,7 +20,7 @@ _WARM, _COLD = 5e-2, 1e-4  # a loss by so much more is accepted with probability
 _SEED: Final = 2002  # of no meaning, but always the same
 
 
-def _starts(search: Search) -> list[State]:
+def known_states(search: Search) -> list[State]:
     """Return what `top_down` finds, and what `optimal` does where its lattice can be searched."""
     found = []
     with suppress(InfeasibleError):  # the table as one class may keep no limits where levels do
@@ -54,7 +54,7 @@ def anneal(search: Search) -> State:
     Source:
         Winkler (2002), "Using simulated annealing for k-anonymity".
     """
-    states = [(look_at(search, state), place, state) for place, state in enumerate(_starts(search))]
+    states = [(look_at(search, state), place, state) for place, state in enumerate(known_states(search))]
     states = [one for one in states if not one[0].excess]
     if not states:
         raise no_front_error(search)

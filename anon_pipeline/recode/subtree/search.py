@@ -166,18 +166,18 @@ def outcome_of(search: Search, found: Classes) -> Outcome:
         int(costs[values] @ counts) for costs, values in zip(search.costs, found.values, strict=True)
     )
     released = sizes[~broken]
-    mistakes = _count_mistaken(found) if search.table.labeled else 0
+    mistakes = count_mistaken(found.contents, broken) if search.table.labeled else 0
     whole = Kept(suppressed, len(released), int((released * released).sum()), mistakes, sums)
     _tell(search)
     return Outcome(max(0, suppressed - search.limit), search.units.score(whole), suppressed)
 
 
-def _count_mistaken(found: Classes) -> int:
-    """Count the released records whose label is not the most frequent one of their class."""
-    target = found.contents.target
+def count_mistaken(contents: ClassContents, broken: NDArray[np.bool_]) -> int:
+    """Count the records whose label is not the most frequent one of their class, in classes not broken."""
+    target = contents.target
     assert target is not None  # noqa: S101 - the table has labels
     most = np.maximum.reduceat(target.counts, target.starts[:-1])
-    return int((found.contents.sizes - most)[~found.broken].sum())
+    return int((contents.sizes - most)[~broken].sum())
 
 
 def _tell(search: Search) -> None:

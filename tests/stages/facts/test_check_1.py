@@ -15,7 +15,10 @@ from anon_pipeline.stages.facts import check_1, fields
 from anon_pipeline.stages.facts import fact_rules as must
 
 KNOWN = must.Known(Policy.model_construct(columns={}), 1)
-CAME_LATER = {"fixed", "top_down", "annealing", "genetic", "k_member", "one_pass", "local", "forest"}
+CAME_LATER = {
+    *("fixed", "top_down", "annealing", "genetic", "k_optimize"),
+    *("k_member", "one_pass", "local", "forest"),
+}
 WORDS = [
     *(("k_anonymized", "recoder", name) for name in RECODERS if name not in CAME_LATER),
     *(("perturbed", "mechanism", name) for name in NOISE_MECHANISMS),

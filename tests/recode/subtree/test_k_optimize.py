@@ -1,0 +1,79 @@
+"""k-Optimize: the best of all fronts, whatever the loss and the limits, or the best that was seen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anon_pipeline.base.errors import InfeasibleError
+from anon_pipeline.catalog.losses import LOSSES
+from anon_pipeline.recode import recode
+from anon_pipeline.recode.subtree import k_optimize
+from tests.recode.subtree.questions import distances_from_the_best, random_task
+from tests.recode.subtree.test_annealing import lost
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@settings(deadline=None, max_examples=60)
+@given(data=st.data())
+def test_it_is_the_best_of_all_fronts(
+    data: st.DataObject, drawn: SimpleNamespace, fronts: SimpleNamespace, loss: str
+) -> None:
+    task = data.draw(drawn.tasks("k_optimize", loss))
+    search = fronts.search(task)
+    if search.size > 10:
+        return
+    every = [fronts.brute(task, search, state) for state in fronts.every(search)]
+    kept = [own.loss for own in every if not own.excess]
+    if not kept:
+        with pytest.raises(InfeasibleError):
+            recode(task)
+        return
+    state = k_optimize.k_optimize(search)
+    assert fronts.brute(task, search, state).loss == min(kept)
+
+
+def test_it_finds_the_best_fronts_of_twenty_tables(fronts: SimpleNamespace) -> None:
+    assert max(distances_from_the_best(fronts, "k_optimize")) == 0
+
+
+def test_it_looks_at_few_of_all_states(fronts: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = list[int]()
+    real = k_optimize.classes_of
+
+    def counting(*given: object) -> object:
+        looks[-1] += 1
+        return real(*given)
+
+    monkeypatch.setattr(k_optimize, "classes_of", counting)
+    for seed in range(5):
+        looks.append(0)
+        search = fronts.search(random_task(seed, "k_optimize", columns="abc", records=200))
+        assert search.size == 12
+        k_optimize.k_optimize(search)
+    assert max(looks) < 2**12 / 4
+
+
+@pytest.mark.parametrize("most", [0, 2, 40])
+def test_stopped_early_it_loses_no_more_than_what_it_began_with(
+    monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr(k_optimize, "_MOST_LOOKS", most)
+    for seed in range(8):
+        task = random_task(seed, "k_optimize", columns="abc", records=150)
+        assert lost(task, "k_optimize") <= min(lost(task, "optimal"), lost(task, "top_down")) + 1e-12
+
+
+def test_scores_beyond_64_bits_are_exact(fronts: SimpleNamespace) -> None:
+    weights = (1 / 3, 0.123456789012345678)
+    for seed in range(3):
+        task = replace(random_task(seed, "k_optimize"), weights=weights)
+        search = fronts.search(task)
+        assert search.units.suppressed * search.table.records >= 2**62
+        every = [fronts.brute(task, search, state) for state in fronts.every(search)]
+        best = min(own.loss for own in every if not own.excess)
+        assert fronts.brute(task, search, k_optimize.k_optimize(search)).loss == best
