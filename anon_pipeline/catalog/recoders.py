@@ -97,7 +97,7 @@ _ALL = (
     _fronts(
         "k_optimize",
         "k_optimize:k_optimize",
-        "branch and bound over fronts: the best, or the best of 2,500 if there are too many",
+        "values on several levels that lose least, if branch and bound ends within 2,500 states",
     ),
     _cuts("mondrian", "mondrian_entries", "ranges by cutting the table in halves, suppressing nothing"),
     _cuts(

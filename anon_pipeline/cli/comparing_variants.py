@@ -145,15 +145,18 @@ def _print(found: list[Measured], policy: Policy) -> None:
 
 def _recommend(found: list[Measured]) -> str:
     """Say which variant loses least of those that protect no less than the policy."""
-    from anon_pipeline.tuning.comparison_rows import least_loss  # noqa: PLC0415
+    from anon_pipeline.tuning.comparison_rows import by_loss, least_loss  # noqa: PLC0415
 
     best = least_loss(found)
     if best is None:
         return "No variant passes the gate, weakens no protection and links no more than the policy."
-    return (
-        f"Least loss without weaker protection or more linking: {best.name}. Differences of less than 0.01 "
-        "can be due to the noise that was drawn."
-    )
+    said = f"Least loss without weaker protection or more linking: {best.name}."
+    least = by_loss(found)[0]
+    if least is not best:
+        said += f" The least loss of all: {least.name}, with more linking or weaker protection."
+    if any(one.epsilon is not None for one in found):
+        said += " Differences of less than 0.01 can be due to the noise that was drawn."
+    return said
 
 
 def _write(found: list[Measured], policy: Policy, targets: tuple[Path | None, ...]) -> list[str]:

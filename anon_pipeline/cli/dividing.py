@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from anon_pipeline.cli.options import (
+    command_to_collect,
     command_to_run,
     json_option,
     locations_of,
@@ -72,6 +73,11 @@ def _print(found: Division, policy_file: Path, options: Mapping[str, Any]) -> No
         click.echo(f"closeness   {name}: t = {t:g} in each partition; so the policy's t holds for the whole")
     for name in found.apart:
         click.echo(f"closeness   {name}: t holds in each partition, and perhaps not for the whole table")
+    if found.elsewhere:
+        click.echo(
+            "dataset     the ledger has a release of another dataset, of a source with the same columns. If "
+            "these are the same people, set dataset to that dataset, and divide again"
+        )
     click.echo(f"partitions  {len(found.keys)}, {first} to {last}")
     files = _relative_path(found.files)
     how = "encrypted with the vault's key" if found.encrypted else "not encrypted"
@@ -79,6 +85,7 @@ def _print(found: Division, policy_file: Path, options: Mapping[str, Any]) -> No
     policy = policy_file.with_name(found.policy.name)
     click.echo(f"policy      {policy}")
     click.echo(f"Next: {command_to_run(policy, options, '--partitions', f'{first}...{last}', '--jobs', '2')}")
+    click.echo(f"Then: {command_to_collect(_relative_path(found.releases), policy)}")
 
 
 def _document(found: Division, policy_file: Path) -> dict[str, Any]:
@@ -87,6 +94,7 @@ def _document(found: Division, policy_file: Path) -> dict[str, Any]:
         "levels": found.levels,
         "closeness": found.closeness,
         "apart": list(found.apart),
+        "elsewhere": found.elsewhere,
         "partitions": list(found.keys),
         "files": str(_relative_path(found.files)),
         "encrypted": found.encrypted,

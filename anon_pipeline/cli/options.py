@@ -163,6 +163,12 @@ def command_to_run(policy_file: Path, options: Mapping[str, Any], *more: str) ->
     return " ".join(map(_quote, [*words, "--allow-outside"] if options.get("allow_outside") else words))
 
 
+def command_to_collect(folder: Path, policy_file: Path) -> str:
+    """Write the command that collects the releases in a folder, as a shell reads it."""
+    words = ["anon-pipeline", "collect", str(folder), "--policy", str(policy_file)]
+    return " ".join(map(_quote, words))
+
+
 def _quote(word: str) -> str:
     r"""Quote a word as shells read it; signs that a terminal obeys by their bytes.
 

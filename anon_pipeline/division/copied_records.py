@@ -9,8 +9,9 @@ Decision: docs/adr/0098-other-sources-are-copied-to-be-divided.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -42,7 +43,12 @@ def copy_limits(limits: Limits) -> Limits:
 
 @contextmanager
 def copy_records(
-    portions: Iterable[pa.Table], folder: Path, limits: Limits, *, key: VaultKey | None
+    portions: Iterable[pa.Table],
+    folder: Path,
+    limits: Limits,
+    *,
+    known: Collection[str] = (),
+    key: VaultKey | None,
 ) -> Iterator[Path]:
     """Write records into files of a new folder, let them be read there, and remove them.
 
@@ -50,6 +56,7 @@ def copy_records(
         portions: the records, some at a time; their types may differ where one type holds both.
         folder: of the partitions, which this process holds.
         limits: of the records.
+        known: names of columns that messages may have.
         key: encrypts the files; None: they are not encrypted.
     Yields:
         The folder of the files; their names are in the order of the records.
@@ -60,9 +67,10 @@ def copy_records(
     try:
         with withhold_text(f"{folder.name}: must be a folder that files can be written to", OSError):
             place.mkdir(mode=0o700)
-            schema = _write(portions, place, limits, made, key)
+            to = _Place(place, limits, known, key)
+            schema = _write(portions, to, made)
             for path in made:
-                _convert(path, schema, copy_limits(limits), key)
+                _convert(path, schema, to)
         with refuse_changes(place):
             yield place
     finally:
@@ -72,82 +80,98 @@ def copy_records(
             place.rmdir()
 
 
-def _write(
-    portions: Iterable[pa.Table], place: Path, limits: Limits, made: list[Path], key: VaultKey | None
-) -> pa.Schema:
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where copies are written, and what messages may name."""
+
+    folder: Path
+    limits: Limits
+    known: Collection[str]
+    key: VaultKey | None = field(repr=False)
+
+    def withhold(self, name: str, place: int) -> AbstractContextManager[None]:
+        """Withhold what Arrow says of the values of a column, which has a name and a place from 1."""
+        column = name if name in self.known else f"source, column {place}"
+        return withhold_text(
+            f"{column}: must have values of one kind, such as texts or numbers, to be divided. Cast it in "
+            "the query, or write the table to a file in which it has one type",
+            *_UNREADABLE,
+        )
+
+
+def _write(portions: Iterable[pa.Table], to: _Place, made: list[Path]) -> pa.Schema:
     """Write records into files, and return the columns of all of them together."""
     schema, waiting, rows = pa.schema([]), list[pa.Table](), 0
     for table in portions:
         rows += len(table)
-        if rows > limits.rows:
-            raise limit_error("source", "rows", limits.rows)
-        schema = _common_schema(schema, table.schema)
+        if rows > to.limits.rows:
+            raise limit_error("source", "rows", to.limits.rows)
+        schema = _common_schema(schema, table.schema, to)
         waiting.append(table)
         if sum(map(len, waiting)) >= _RECORDS or sum(one.nbytes for one in waiting) >= _BYTES:
-            _write_file(place / f"{len(made):06}.parquet", waiting, schema, made, key)
+            _write_file(to.folder / f"{len(made):06}.parquet", waiting, schema, to, made)
             waiting = []
     if waiting:
-        _write_file(place / f"{len(made):06}.parquet", waiting, schema, made, key)
+        _write_file(to.folder / f"{len(made):06}.parquet", waiting, schema, to, made)
     return schema
 
 
-def _write_file(
-    path: Path, tables: list[pa.Table], schema: pa.Schema, made: list[Path], key: VaultKey | None
-) -> None:
-    with PartFile(path, schema, made, key) as file:
+def _write_file(path: Path, tables: list[pa.Table], schema: pa.Schema, to: _Place, made: list[Path]) -> None:
+    with PartFile(path, schema, made, to.key) as file:
         for table in tables:
-            file.add(_with_columns(table, schema))
+            file.add(_with_columns(table, schema, to))
         file.write()
 
 
-def _convert(path: Path, schema: pa.Schema, limits: Limits, key: VaultKey | None) -> None:
+def _convert(path: Path, schema: pa.Schema, to: _Place) -> None:
     """Write a file again if it lacks columns, or has other types, that came later."""
-    with pq.ParquetFile(as_arrow_file(unseal_file(path, limits))) as file:
+    with pq.ParquetFile(as_arrow_file(unseal_file(path, copy_limits(to.limits)))) as file:
         if file.schema_arrow.equals(schema):
             return
         table = file.read()
     path.unlink()
-    _write_file(path, [table], schema, [], key)
+    _write_file(path, [table], schema, to, [])
 
 
-def _common_schema(schema: pa.Schema, other: pa.Schema) -> pa.Schema:
+def _common_schema(schema: pa.Schema, other: pa.Schema, to: _Place) -> pa.Schema:
     """Return the columns of both, each with a type that holds the values of both."""
-    if schema.equals(other):
-        return schema
     found = schema
     for place, own in enumerate(other, 1):
         at = found.get_field_index(own.name)
         if at < 0:
             found = found.append(pa.field(own.name, own.type))
-            continue
-        kinds = [pa.schema([("", one)]) for one in (found.field(at).type, own.type)]
-        with withhold_text(
-            f"source, column {place}: must have values of one kind, such as texts or numbers, to be divided",
-            *_UNREADABLE,
-        ):
-            kind = pa.unify_schemas(kinds, promote_options="permissive").field(0).type
-            if pa.types.is_decimal(kind):  # Arrow forgets that the integers get decimals, too
-                digits = max(kind.precision, _INTEGER_DIGITS + kind.scale)
-                kind = (pa.decimal128 if digits <= _DIGITS else pa.decimal256)(digits, kind.scale)
-        found = found.set(at, pa.field(own.name, kind))
+        elif found.field(at).type != own.type:
+            with to.withhold(own.name, place):
+                found = found.set(at, pa.field(own.name, _common_type(found.field(at).type, own.type)))
     return found
 
 
-def _with_columns(table: pa.Table, schema: pa.Schema) -> pa.Table:
+def _common_type(one: pa.DataType, other: pa.DataType) -> pa.DataType:
+    """Return the type that holds the values of two others exactly.
+
+    Raises:
+        pa.ArrowException: there is none.
+    """
+    kinds = [pa.schema([("", kind)]) for kind in (one, other)]
+    found = pa.unify_schemas(kinds, promote_options="permissive").field(0).type
+    if not pa.types.is_decimal(found):
+        return found
+    digits = max(found.precision, _INTEGER_DIGITS + found.scale)  # Arrow forgets that integers get decimals
+    return (pa.decimal128 if digits <= _DIGITS else pa.decimal256)(digits, found.scale)
+
+
+def _with_columns(table: pa.Table, schema: pa.Schema, to: _Place) -> pa.Table:
     """Return records with all columns, and the types of these.
 
     Raises:
         InputError: a number that the type cannot hold exactly.
     """
     columns = []
-    for field in schema:
-        at = table.schema.get_field_index(field.name)
+    for wanted in schema:
+        at = table.schema.get_field_index(wanted.name)
         if at < 0:
-            columns.append(pa.nulls(len(table), field.type))
+            columns.append(pa.nulls(len(table), wanted.type))
             continue
-        with withhold_text(
-            f"source, column {at + 1}: must have values of one kind, such as texts or numbers, to be divided",
-            *_UNREADABLE,
-        ):
-            columns.append(table.column(at).cast(field.type))
+        with to.withhold(wanted.name, at + 1):
+            columns.append(table.column(at).cast(wanted.type))
     return pa.Table.from_arrays(columns, schema=schema)

@@ -46,8 +46,10 @@ class Division:
     levels: of each generalize column, chosen for the whole table; ``words``: what they show.
     closeness: t of sensitive columns within a partition, where it is smaller than the policy's.
     apart: sensitive columns whose t is kept within each partition, and perhaps not towards the whole table.
+    elsewhere: whether the policy names no dataset, and the ledger has a release of another one, of a source
+        with the same columns.
     files: folder of the partitions' files; ``encrypted``: with the vault's key.
-    policy: the file of their policy.
+    policy: the file of their policy; ``releases``: folder of their releases.
     """
 
     keys: tuple[str, ...]
@@ -55,9 +57,11 @@ class Division:
     words: dict[str, str]
     closeness: dict[str, float]
     apart: tuple[str, ...]
+    elsewhere: bool
     files: Path
     encrypted: bool
     policy: Path
+    releases: Path
 
 
 def divide(
@@ -91,9 +95,10 @@ def divide(
     if places.folder.exists() and not is_free(places.folder):
         raise InputError("the folder of partitions (--to) must be a new or an empty folder")
     _refuse_unbookable(policy, locations, f"{division}.1")
+    elsewhere = _has_columns_elsewhere(policy, locations, f"{division}.1")
     written = list[Path]()
     key = keys_from().current
-    with ExitStack() as held, removed_unless_done(written):
+    with removed_unless_done(written, places.folder), ExitStack() as held:
         reading = Reading(policy, locations.sources, places, key, observe)
         with read_twice(reading, held) as readable, private_stage("divide"):
             observe(Step("counting"))
@@ -119,9 +124,17 @@ def divide(
         }
         written.append(places.policy)
         write_policy(places.policy, made, name=policy_file.name, closer=bool(plan.closeness))
-    encrypted = key is not None
     return Division(
-        keys, plan.levels, words, plan.closeness, plan.apart, places.folder, encrypted, places.policy
+        keys,
+        plan.levels,
+        words,
+        plan.closeness,
+        plan.apart,
+        elsewhere=elsewhere,
+        files=places.folder,
+        encrypted=key is not None,
+        policy=places.policy,
+        releases=locations.releases / made["attributes"]["publish"]["to"],
     )
 
 
@@ -233,6 +246,21 @@ def _refuse_unbookable(policy: Policy, locations: Locations, key: str) -> None:
     asked = policy.model_copy(update={"schedule": listed, "budget": budget})
     with private_stage("ledger"):
         booking(asked, locations, partition=key).refuse_unbookable(fresh=policy.perturb is not None)
+
+
+def _has_columns_elsewhere(policy: Policy, locations: Locations, key: str) -> bool:
+    """Tell whether the ledger has a release of another dataset, of a source with the same columns.
+
+    The policy of the partitions names a dataset, so `repeated_people` does not ask that of them.
+
+    Args:
+        key: of one of the partitions.
+    """
+    if policy.dataset is not None:
+        return False
+    asked = policy.model_copy(update={"schedule": Schedule(partitions="listed", keys=(key,))})
+    with private_stage("ledger"):
+        return booking(asked, locations, partition=key).in_ledger(None).same_columns
 
 
 def _refuse_many(parts: int, records: int, policy: Policy) -> None:

@@ -25,12 +25,13 @@ _FILE: Final = re.compile(r"d[0-9a-f]{8}\.\d+\.parquet")
 COPIES: Final = "copies"
 """Folder in it with copies of the source's records, see `copied_records`."""
 _COPY: Final = re.compile(r"\d{6}\.parquet")
-_IGNORED: Final = ".gitignore"
+IGNORED: Final = ".gitignore"
+"""File in each folder of partitions, which keeps them out of version control."""
 
 
 def is_free(folder: Path) -> bool:
     """Tell whether a folder is empty, but for what a failed or killed division leaves."""
-    kept = {_IGNORED, MARK, LOCK}
+    kept = {IGNORED, MARK, LOCK}
     return folder.is_dir() and all(path.name in kept or is_unfinished(path) for path in folder.iterdir())
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.disk import make_folder, replace_file
 from anon_pipeline.base.errors import InputError, PublishError, error_words, withhold_text
-from anon_pipeline.division.leftovers import MARK
+from anon_pipeline.division.leftovers import IGNORED, MARK
 from anon_pipeline.draft.private_files import make_private_folder
 from anon_pipeline.publish.lock import hold_folder
 from anon_pipeline.vault.crypto import Sealer, VaultKey
@@ -159,11 +159,14 @@ def hold_part_folder(folder: Path, policy: Path) -> Iterator[None]:
 
 
 @contextmanager
-def removed_unless_done(made: list[Path]) -> Iterator[None]:
-    """Remove the files that were made by then, unless all went well."""
+def removed_unless_done(made: list[Path], folder: Path) -> Iterator[None]:
+    """Remove the files that were made by then, and a folder that then holds nothing, unless all went well."""
     try:
         yield
     except BaseException:
         for path in made:
             path.unlink(missing_ok=True)
+        if folder.is_dir() and [path.name for path in folder.iterdir()] == [IGNORED]:
+            (folder / IGNORED).unlink()
+            folder.rmdir()
         raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -10,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.notebook import object_html, tabular
+from anon_pipeline.base.observer import Observer, ignore
 from anon_pipeline.base.observer import Progress as Progress  # noqa: PLC0414 - for the recoders
-from anon_pipeline.base.observer import ignore
 from anon_pipeline.catalog.losses import DEFAULT_LOSS
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.by_record import ByRecord
@@ -82,7 +81,7 @@ class Task:
     gone: records that were suppressed before recoding; they count in the loss, not in the table.
     most_nodes: a larger lattice is refused.
     cells: whether single cells may be suppressed before whole records are (full-domain recoders).
-    told: called now and then with the progress of a search.
+    told: called now and then with the progress of a search, and with what a search has proven.
     gamma: how willingly ``vmdav`` lets clusters grow, ≥ 0.
     levels: (q,) of each column's hierarchy, for ``fixed`` alone.
     by_record: the records, where they are in memory; None: they were counted elsewhere.
@@ -97,7 +96,7 @@ class Task:
     gone: int = 0
     most_nodes: int = MOST_NODES
     cells: bool = False
-    told: Callable[[Progress], None] = field(default=ignore, repr=False)
+    told: Observer = field(default=ignore, repr=False)
     gamma: float = 0.2
     levels: tuple[int, ...] = ()
     by_record: ByRecord | None = field(default=None, repr=False)

@@ -34,7 +34,7 @@ _HIDDEN = "hidden"
 _UNCHANGED = "as it was"
 _ONE_VALUE = "not generalized, but one value is left in all records"
 _BY_CLASS = {
-    "mixed levels": "on several levels of its hierarchy, rare values on higher ones",
+    "mixed levels": "on one level of its hierarchy or on several, rare values on higher ones",
     "ranges": "as ranges of the values in its class",
     "means": "as one value for the whole class, from the middle of it",
 }

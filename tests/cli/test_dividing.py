@@ -27,6 +27,12 @@ def project(folder: Callable[..., Folder], people: Callable[..., pd.DataFrame], 
     return made
 
 
+def next_of(said: str, word: str = "Next:") -> list[str]:
+    """Return the words of a command that is printed."""
+    (line,) = [line for line in said.splitlines() if line.startswith(word)]
+    return line.split()
+
+
 def test_a_table_is_divided_and_each_partition_released(
     folder: Callable[..., Folder], small_people: Callable[..., pd.DataFrame]
 ) -> None:
@@ -74,7 +80,7 @@ def test_the_ledger_counts_each_record_once_for_each_division(
     made = project(folder, small_people, budget={"epsilon": 4})  # each release spends 2
     for _ in range(2):
         done = made.call("divide", "policy.yaml", "--into", "2")
-        assert made.call(*done.out.splitlines()[-1].split()[2:-2]).code == 0
+        assert made.call(*next_of(done.out)[2:-2]).code == 0
     done = made.call("divide", "policy.yaml", "--into", "2")  # it would be refused, so nothing is written
     assert done.code == 1
     assert "may spend ε = 4 per record: spent 4, requested 2, remaining 0" in done.err
@@ -96,7 +102,7 @@ def test_only_missing_partitions_are_made(
     folder: Callable[..., Folder], small_people: Callable[..., pd.DataFrame]
 ) -> None:
     made = project(folder, small_people)
-    words = made.call("divide", "policy.yaml", "--into", "3").out.splitlines()[-1].split()[2:-2]
+    words = made.call("divide", "policy.yaml", "--into", "3").out.splitlines()[-2].split()[2:-2]
     first = words[-1].split("...")[0]
     assert made.call(*words[:2], "--partition", first).code == 0
     run = made.call(*words, "--missing")
@@ -134,7 +140,7 @@ def test_two_at_a_time(folder: Callable[..., Folder], small_people: Callable[...
     made = project(folder, small_people)
     assert made.call("run", "policy.yaml").code == 0
     done = made.call("divide", "policy.yaml", "--into", "2")
-    run = made.call(*done.out.splitlines()[-1].split()[2:])
+    run = made.call(*next_of(done.out)[2:])
     assert run.code == 0, run.err
     assert run.out.splitlines()[-1] == "2 of 2 partitions published"
     assert len(list(made.path.glob("out_divided/*/*/manifest.json"))) == 2
@@ -149,3 +155,33 @@ def test_as_json(folder: Callable[..., Folder], small_people: Callable[..., pd.D
     assert set(document["levels"]) == {"age", "city"}
     assert len(list((made.path / document["files"]).glob("*.parquet"))) == 2
     assert (made.path / document["policy"]).is_file()
+
+
+def test_the_releases_are_collected_by_the_printed_command(
+    folder: Callable[..., Folder], small_people: Callable[..., pd.DataFrame]
+) -> None:
+    made = project(folder, small_people)
+    done = made.call("divide", "policy.yaml", "--into", "2")
+    assert made.call(*next_of(done.out)[2:-2]).code == 0
+    collected = made.call(*next_of(done.out, "Then:")[2:])
+    assert collected.code == 0, collected.err
+    assert len(list(made.path.glob("out_divided/*/collection.json"))) == 1
+
+
+def test_a_dataset_that_may_have_the_same_people_is_named(
+    folder: Callable[..., Folder], small_people: Callable[..., pd.DataFrame]
+) -> None:
+    made = project(folder, small_people)
+    said = "the ledger has a release of another dataset, of a source with the same columns"
+    assert said not in made.call("divide", "policy.yaml", "--into", "2").out
+    text = (made.path / "policy.yaml").read_text()
+    (made.path / "other.yaml").write_text(
+        text.replace("name: small", "name: other").replace("to: out", "to: two")
+    )
+    assert made.call("run", "other.yaml").code == 0
+    done = made.call("divide", "policy.yaml", "--into", "2")
+    assert said in done.out
+    document = json.loads(made.call("divide", "policy.yaml", "--into", "2", "--json").out)
+    assert document["elsewhere"] is True
+    (made.path / "policy.yaml").write_text(text.replace("name: small", "name: small\n  dataset: other"))
+    assert said not in made.call("divide", "policy.yaml", "--into", "2").out

@@ -90,6 +90,12 @@ def test_values_of_several_kinds_are_refused(tmp_path: Path, portions: list[list
         copied(tables, tmp_path / "parts")
     assert CANARY not in str(raised.value) and "9007199254740993" not in str(raised.value)
     assert not list((tmp_path / "parts").iterdir())
+    (tmp_path / "named").mkdir()
+    with (
+        pytest.raises(InputError, match=r"^a: must have values of one kind.*Cast it in the query"),
+        copy_records(tables, tmp_path / "named", Limits(), known=["a"], key=None),
+    ):
+        pass
 
 
 def test_columns_that_come_later_are_missing_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,7 +33,7 @@ def paths(folder: Path) -> list[Path]:
 
 def write(rows: Iterator[pa.Table], owners: np.ndarray, folder: Path, *, key: VaultKey | None = None) -> None:
     made: list[Path] = []
-    with hold_part_folder(folder, folder / "policy.yaml"), removed_unless_done(made):
+    with hold_part_folder(folder, folder / "policy.yaml"), removed_unless_done(made, folder):
         write_parts(rows, owners, paths(folder), made=made, key=key)
 
 

@@ -67,6 +67,8 @@ def collect_releases(
             release is a link, or was made again meanwhile; the folder cannot be written.
         PublishError: another process holds the folder.
     """
+    if not folder.is_dir():
+        raise InputError("the folder of releases must be there, got none")
     if not holds_several(folder):
         raise InputError("the folder must hold folders of releases, and no release of its own")
     _refuse_others(folder)

@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.base.observer import Step
 from anon_pipeline.catalog.losses import WEIGHED
 from anon_pipeline.recode.loss import Kept, class_loss
 from anon_pipeline.recode.subtree.annealing import known_states
@@ -145,6 +146,10 @@ def k_optimize(search: Search) -> State:
             best, kept = then, opened
     if best.excess:
         raise no_front_error(search)
+    ended = (
+        "nothing loses less" if not left else f"stopped after {_MOST_LOOKS:,} states, at the best one seen"
+    )
+    search.task.told(Step(f"k_optimize: {ended}"))
     return kept
 
 
