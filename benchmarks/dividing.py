@@ -8,6 +8,7 @@ partitions of a million records; their releases are not made.
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import subprocess
 import sys
@@ -81,7 +82,7 @@ def divided(folder: Path, source: str, url: str | None) -> tuple[Usage, bool]:
     """Divide the table; return what it took, and whether kernels were compiled."""
     place = SOURCES[source].replace("FILE", str(folder / "patients.parquet"))
     policy = POLICY.read_text(encoding="utf-8").replace(GENERATED, f"source: {{{place}, {_LIMITS}}}")
-    more = {} if url is None else {"BENCHMARK_SPARK": url}
+    more = {} if url is None else {"BENCHMARK_SPARK": url, "PYTHONPATH": _with_pyspark(folder)}
     with new_project(folder, policy) as project:
         try:
             used, said = command(project, folder, ("divide", "policy.yaml"), more)
@@ -90,6 +91,11 @@ def divided(folder: Path, source: str, url: str | None) -> tuple[Usage, bool]:
         finally:
             shutil.rmtree(folder / "partitions", ignore_errors=True)
     return used, "compiling kernels" in said
+
+
+def _with_pyspark(folder: Path) -> str:
+    """Return the path of imports with that of this process: pyspark may be in a folder of its own."""
+    return os.pathsep.join([environment(folder)["PYTHONPATH"], os.environ.get("PYTHONPATH", "")])
 
 
 def row(source: str, records: int, used: Usage) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from anon_pipeline.cli.interrupts import left_by_termination
 from anon_pipeline.cli.options import (
     command_to_collect,
     command_to_run,
@@ -15,7 +16,7 @@ from anon_pipeline.cli.options import (
     policy_argument,
     source_options,
 )
-from anon_pipeline.cli.shared import PRIVATE, Progress, echo_json
+from anon_pipeline.cli.shared import PRIVATE, Progress, echo_json, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,7 +56,7 @@ def divide(policy_file: Path, *, parts: int | None, to: Path | None, **options: 
     policy = load_policy(policy_file)
     locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
     locations.confine(policy)
-    with Progress() as progress:
+    with left_by_termination(), Progress() as progress:
         found = divided(policy_file, policy, locations, parts=parts, to=to, observe=progress)
     if options["as_json"]:
         echo_json(_document(found, policy_file))
@@ -83,7 +84,7 @@ def _print(found: Division, policy_file: Path, options: Mapping[str, Any]) -> No
     how = "encrypted with the vault's key" if found.encrypted else "not encrypted"
     click.echo(f"files       {files}: personal data, {how}. Delete them when the releases are out.")
     policy = policy_file.with_name(found.policy.name)
-    click.echo(f"policy      {policy}")
+    click.echo(f"policy      {printable(str(policy))}")
     click.echo(f"Next: {command_to_run(policy, options, '--partitions', f'{first}...{last}', '--jobs', '2')}")
     click.echo(f"Then: {command_to_collect(_relative_path(found.releases), policy)}")
 

@@ -155,17 +155,21 @@ def command_to_run(policy_file: Path, options: Mapping[str, Any], *more: str) ->
         options: of this command.
         more: words after the policy's file.
     """
-    path = str(policy_file) if not str(policy_file).startswith("-") else f"./{policy_file}"
-    words = [*shlex.split("anon-pipeline run"), path, *more]
+    words = [*shlex.split("anon-pipeline run"), as_argument(policy_file), *more]
     for name in ("partition", "project"):
         if options.get(name) is not None:
             words += [f"--{name}", str(options[name])]
     return " ".join(map(_quote, [*words, "--allow-outside"] if options.get("allow_outside") else words))
 
 
+def as_argument(path: Path) -> str:
+    """Write a path so that no command takes it for an option."""
+    return f"./{path}" if str(path).startswith("-") else str(path)
+
+
 def command_to_collect(folder: Path, policy_file: Path) -> str:
     """Write the command that collects the releases in a folder, as a shell reads it."""
-    words = ["anon-pipeline", "collect", str(folder), "--policy", str(policy_file)]
+    words = ["anon-pipeline", "collect", as_argument(folder), "--policy", str(policy_file)]
     return " ".join(map(_quote, words))
 
 

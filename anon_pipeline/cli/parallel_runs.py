@@ -14,6 +14,7 @@ from typing import Any, Final
 import click
 
 from anon_pipeline.cli.interrupts import left_by_termination
+from anon_pipeline.cli.options import as_argument
 
 REFUSED: Final = (1, 3)
 """Exit codes that say something about one partition's data: the others go on."""
@@ -116,7 +117,7 @@ def run_command(name: str, policy_file: Path, options: Mapping[str, Any]) -> lis
     Args:
         name: of the command; ``options``: that it was given.
     """
-    command = [sys.executable, "-c", _PROGRAM, name, str(policy_file)]
+    command = [sys.executable, "-c", _PROGRAM, name, as_argument(policy_file)]
     if options["project"] is not None:
         command += ["--project", str(options["project"])]
     if options["allow_outside"]:

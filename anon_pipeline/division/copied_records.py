@@ -10,7 +10,7 @@ Decision: docs/adr/0098-other-sources-are-copied-to-be-divided.md.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -76,7 +76,7 @@ def copy_records(
     finally:
         for path in made:
             path.unlink(missing_ok=True)
-        if place.is_dir():
+        with suppress(OSError):  # not there, or somebody else's file is in it
             place.rmdir()
 
 
@@ -117,9 +117,14 @@ def _write(portions: Iterable[pa.Table], to: _Place, made: list[Path]) -> pa.Sch
 
 
 def _write_file(path: Path, tables: list[pa.Table], schema: pa.Schema, to: _Place, made: list[Path]) -> None:
-    with PartFile(path, schema, made, to.key) as file:
-        for table in tables:
-            file.add(_with_columns(table, schema, to))
+    whole = [_with_columns(table, schema, to) for table in tables]
+    said = (
+        "source: every column must have a type that a Parquet file can hold. Leave the others out, or cast "
+        "them in the query"
+    )
+    with withhold_text(said, pa.ArrowException), PartFile(path, schema, made, to.key) as file:
+        for table in whole:
+            file.add(table)
         file.write()
 
 
@@ -152,6 +157,10 @@ def _common_type(one: pa.DataType, other: pa.DataType) -> pa.DataType:
     Raises:
         pa.ArrowException: there is none.
     """
+    if {pa.types.is_floating(one), pa.types.is_floating(other)} == {True, False} and (
+        pa.types.is_decimal(one) or pa.types.is_decimal(other)
+    ):
+        raise pa.ArrowInvalid("a fraction of two has no exact decimal")
     kinds = [pa.schema([("", kind)]) for kind in (one, other)]
     found = pa.unify_schemas(kinds, promote_options="permissive").field(0).type
     if not pa.types.is_decimal(found):

@@ -20,6 +20,7 @@ from anon_pipeline.division.leftovers import is_free, remove_leftovers
 from anon_pipeline.division.part_files import hold_part_folder, removed_unless_done, write_parts
 from anon_pipeline.division.plan import Plan, plan_division
 from anon_pipeline.division.source_reading import Places, Reading, read_twice
+from anon_pipeline.policy.files import Limits
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.policy_file import read_document
@@ -35,6 +36,7 @@ from anon_pipeline.vault.keys import keys_from
 RECORDS: Final = 1_000_000
 """Records of a partition, about, if nobody says how many partitions there shall be."""
 _MOST_PARTS: Final = 1_000
+_LARGER: Final = 4  # times the bytes of a text file that its records may take as Parquet, unpacked
 _FOLDER: Final = "partitions"  # of all divisions' files, in that of the sources
 
 
@@ -163,6 +165,8 @@ def _document_of(
     if encrypted:
         source["encrypted"] = True
     limits = document["attributes"]["source"].get("limits")
+    if limits is not None and (places.source is None or policy.source.format != "parquet"):
+        limits = {**limits, **_limits_of_parquet(policy.source.limits)}
     sections = {
         "name": name,
         "dataset": policy.dataset or policy.name,
@@ -170,6 +174,12 @@ def _document_of(
         "publish": {"to": f"{base}_divided/{division}"},
     }
     return divided_document(document, sections, levels=plan.levels, keys=keys, closeness=plan.closeness)
+
+
+def _limits_of_parquet(limits: Limits) -> dict[str, int]:
+    """Return the limits of partitions of a source that was within its own: Parquet has other sizes."""
+    most = _LARGER * max(limits.file_bytes, limits.uncompressed_bytes)
+    return {"file_bytes": most, "uncompressed_bytes": most}
 
 
 def _places(

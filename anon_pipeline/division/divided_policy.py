@@ -11,6 +11,7 @@ import yaml
 
 from anon_pipeline.base.disk import replace_file
 from anon_pipeline.base.errors import InputError, error_words
+from anon_pipeline.base.spelling import escape
 from anon_pipeline.catalog.class_limits import T_CLOSENESS
 from anon_pipeline.policy.load import policy_from
 
@@ -67,7 +68,8 @@ def write_policy(path: Path, document: Mapping[str, Any], *, name: str, closer: 
         InputError: it cannot be written.
     """
     more = ", and in budget.per" if document.get("attributes", {}).get("budget") is not None else ""
-    head = _HEAD.format(name=name, more=more + ("; and it has a smaller t" if closer else ""))
+    shown = name if name.isprintable() else escape(name)  # a line feed would end the comment
+    head = _HEAD.format(name=shown, more=more + ("; and it has a smaller t" if closer else ""))
     text = head + yaml.safe_dump(dict(document), sort_keys=False, allow_unicode=True, width=110)
     reason = None
     try:

@@ -70,9 +70,10 @@ def _clear(folder: Path) -> bool:
         if not held:
             return False
         policy = Path(os.fsdecode((folder / MARK).read_bytes()))
-        copies = folder / COPIES
+        copies, division = folder / COPIES, policy.stem.rpartition("-")[2]
         for path in [] if policy.exists() else sorted([*folder.iterdir(), *_copies(copies)]):
-            if _FILE.fullmatch(path.name) or (path.parent == copies and _COPY.fullmatch(path.name)):
+            own = _FILE.fullmatch(path.name) and path.name.startswith(f"{division}.")
+            if own or (path.parent == copies and _COPY.fullmatch(path.name)):
                 path.unlink()
                 found = True
         if copies.is_dir() and not copies.is_symlink():

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.disk import make_folder, replace_file
 from anon_pipeline.base.errors import InputError, PublishError, error_words, withhold_text
-from anon_pipeline.division.leftovers import IGNORED, MARK
+from anon_pipeline.division.leftovers import IGNORED, MARK, is_free
 from anon_pipeline.draft.private_files import make_private_folder
 from anon_pipeline.publish.lock import hold_folder
 from anon_pipeline.vault.crypto import Sealer, VaultKey
@@ -148,6 +148,8 @@ def hold_part_folder(folder: Path, policy: Path) -> Iterator[None]:
                 raise InputError(
                     f"{folder.name}: must be a folder of its own, another process writes there"
                 ) from None
+            if not is_free(folder):  # another division was written there in the meantime
+                raise InputError("the folder of partitions (--to) must be a new or an empty folder")
             text = os.fsencode(policy.absolute())
             replace_file(folder / MARK, text, mode=0o600, what="mark of a division")
             held.callback((folder / MARK).unlink, missing_ok=True)

@@ -101,6 +101,6 @@ def read_twice(reading: Reading, held: ExitStack) -> Iterator[Source]:
 def _with_known_columns(portions: Iterator[pa.Table], policy: Policy) -> Iterator[pa.Table]:
     """Refuse columns that the policy does not declare before records are copied, if the source names them."""
     for table in portions:
-        if not len(table):
+        if table.num_columns and not len(table):
             refuse_names(table.schema.names, list(policy.columns))
         yield table

@@ -61,7 +61,8 @@ def jsonl_portions(
     """
     with _withhold_text(path, options):
         for cells in _read_cells(path, options, limits):
-            yield cells.take()
+            if cells.names:  # else the records would be forgotten: a table without columns has none
+                yield cells.take()
 
 
 def _withhold_text(path: Path | Held, options: SourceOptions) -> AbstractContextManager[None]:
@@ -96,7 +97,8 @@ def _grow_cells(name: str, lines: Iterator[str], missing: set[str], limits: Limi
         known = dict.fromkeys(cells.names)
         fresh = {key: None for record in records for key in record if key not in known}
         cells.widen(list(fresh))
-        cells.add([[_cell(record.get(key), missing) for record in records] for key in cells.names])
+        columns = [[_cell(record.get(key), missing) for record in records] for key in cells.names]
+        cells.add(columns, records=len(records))
         yield cells
     if wrong:
         raise InputError(

@@ -31,7 +31,7 @@ from anon_pipeline.sources.typed_cells import frame_of, refuse_repeated
 
 WHERE = "source.spark"
 _PARAMETER = ":partition"
-_PORTION = 2**20  # records, about
+_PORTION = 2**18  # records, about: an executor holds what its tasks return
 _NUMBER_BYTES = 8  # that a value is counted as, in addition to its text
 _TEXTS = ("string", "char", "varchar", "binary")
 _PLAIN = frozenset(

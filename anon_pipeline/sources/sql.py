@@ -136,9 +136,21 @@ def database_url(url: str, mode: Literal["ro", "rw"]) -> sa.URL:
 
 def _one_version(engine: sa.Engine) -> sa.Engine:
     """Let transactions read one version and write nothing, where the dialect has that."""
+    if engine.dialect.name == "sqlite":
+        _keep_off_the_disk(engine)
     if engine.dialect.name == "postgresql":
         return engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
     return engine
+
+
+def _keep_off_the_disk(engine: sa.Engine) -> None:
+    """Let SQLite sort in memory: its temporary files would be plain text of personal data."""
+    import sqlalchemy as sa  # noqa: PLC0415
+
+    def in_memory(connection: Any, _: object) -> None:
+        connection.execute("PRAGMA temp_store=MEMORY")
+
+    sa.event.listen(engine, "connect", in_memory)
 
 
 def _read_records(

@@ -40,7 +40,7 @@ class Cells:
     def __init__(self, what: str, names: Sequence[str], limits: Limits) -> None:
         self._what, self._limits = what, limits
         self._names: list[str] = []
-        self._pieces: list[list[pa.Array]] = []
+        self._pieces: list[tuple[list[pa.Array], int]] = []
         self._rows = self._bytes = 0
         self.widen(names)
 
@@ -57,13 +57,15 @@ class Cells:
         refuse_repeated(self._what, whole)
         self._names = whole
 
-    def add(self, columns: Sequence[Sequence[Any]]) -> None:
+    def add(self, columns: Sequence[Sequence[Any]], *, records: int | None = None) -> None:
         """Take in records.
 
         Args:
             columns: (columns, n) values; None is missing.
+            records: n, where there may be no column yet.
         """
-        self._rows += len(columns[0]) if columns else 0
+        count = (len(columns[0]) if columns else 0) if records is None else records
+        self._rows += count
         if self._rows > self._limits.rows:
             raise limit_error(self._what, "rows", self._limits.rows)
         arrays = [arrow_column(column) for column in columns]
@@ -71,7 +73,7 @@ class Cells:
         self._bytes += refuse_long_texts(Held(self._what, b""), piece, self._limits)
         if self._bytes > self._limits.uncompressed_bytes:
             raise limit_error(self._what, "uncompressed_bytes", self._limits.uncompressed_bytes)
-        self._pieces.append(arrays)
+        self._pieces.append((arrays, count))
 
     def frame(self) -> pd.DataFrame:
         """Return the table, (n, columns)."""
@@ -89,10 +91,7 @@ class Cells:
 
     def _whole(self, place: int) -> pa.ChunkedArray:
         """Return a column: of one type, even if its pieces are of several."""
-        parts = [
-            piece[place] if place < len(piece) else pa.nulls(len(piece[0]) if piece else 0)
-            for piece in self._pieces
-        ]
+        parts = [piece[place] if place < len(piece) else pa.nulls(count) for piece, count in self._pieces]
         kinds = {part.type for part in parts if not pa.types.is_null(part.type)}
         if len(kinds) > 1:
             return pa.chunked_array([arrow_column([one for part in parts for one in part.to_pylist()])])

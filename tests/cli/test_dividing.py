@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
+import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
+import pytest
 from jsonschema import validate
 
 from anon_pipeline.cli.documents import schema_of
 from anon_pipeline.cli.examples import EXAMPLES
+from anon_pipeline.division import divide as division
 from tests.cli.projects import Folder
 
 CANARY = "Quillfeather-4711"
@@ -185,3 +190,33 @@ def test_a_dataset_that_may_have_the_same_people_is_named(
     assert document["elsewhere"] is True
     (made.path / "policy.yaml").write_text(text.replace("name: small", "name: small\n  dataset: other"))
     assert said not in made.call("divide", "policy.yaml", "--into", "2").out
+
+
+def test_a_name_that_begins_with_a_dash_and_two_at_a_time(
+    folder: Callable[..., Folder], small_people: Callable[..., pd.DataFrame]
+) -> None:
+    made = project(folder, small_people)
+    (made.path / "policy.yaml").rename(made.path / "-p.yaml")
+    done = made.call("divide", "--into", "2", "--", "-p.yaml")
+    assert done.code == 0, done.err
+    run = made.call(*next_of(done.out)[2:])
+    assert (run.code, run.out.splitlines()[-1]) == (0, "2 of 2 partitions published"), run.err
+
+
+def test_sigterm_removes_the_copy(
+    folder: Callable[..., Folder], small_people: Callable[..., pd.DataFrame], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = folder()
+    small_people(600).to_csv(made.path / "people.csv", index=False)
+    seen = list[Path]()
+
+    def stopped(*given: object, **more: object) -> object:
+        seen.extend(made.path.rglob("copies/*.parquet"))
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(5)
+        raise AssertionError
+
+    monkeypatch.setattr(division, "plan_division", stopped)
+    assert made.call("divide", "policy.yaml", "--into", "2").code == 143
+    assert len(seen) == 1
+    assert not list(made.path.rglob("partitions/*"))

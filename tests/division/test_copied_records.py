@@ -131,3 +131,26 @@ def test_a_copy_that_somebody_changes_is_refused(tmp_path: Path) -> None:
         copy_records([pa.table({"a": [1]})], tmp_path, Limits(), key=None) as place,
     ):
         next(place.iterdir()).touch()
+
+
+def test_decimals_among_fractions_are_refused(tmp_path: Path) -> None:
+    for at, portions in enumerate(([[Decimal("0.1")], [0.1]], [[0.1], [Decimal("0.1")]])):
+        with pytest.raises(InputError, match="must have values of one kind"):
+            copied([pa.table({"a": values}) for values in portions], tmp_path / str(at))
+
+
+def test_a_type_that_parquet_does_not_have(tmp_path: Path) -> None:
+    interval = pa.array([(1, 2, 3)], pa.month_day_nano_interval())
+    with pytest.raises(InputError, match="must have a type that a Parquet file can hold"):
+        copied([pa.table({"a": interval})], tmp_path / "parts")
+    assert not list((tmp_path / "parts").iterdir())
+
+
+def test_a_file_of_somebody_else_hides_no_error(tmp_path: Path) -> None:
+    with (
+        pytest.raises(InputError, match="enough"),
+        copy_records([pa.table({"a": [1]})], tmp_path, Limits(), key=None) as place,
+    ):
+        (place / ".DS_Store").touch()
+        raise InputError("enough")
+    assert [path.name for path in tmp_path.rglob("*")] == ["copies", ".DS_Store"]

@@ -397,3 +397,43 @@ def test_an_encrypted_partition_can_be_divided_again(tmp_path: Path, monkeypatch
     (tmp_path / inside).write_bytes((tmp_path / "people.parquet").read_bytes())
     with pytest.raises(InputError, match="must be encrypted"):
         divided(path, policy, parts=2)
+
+
+def test_a_folder_that_another_division_has_filled_meanwhile_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, policy = project(tmp_path, people())
+    mine, first = tmp_path / "mine", list[Division]()
+    plan_one = module.plan_division
+
+    def overtaken(*given: Any, **more: Any) -> Any:
+        monkeypatch.setattr(module, "plan_division", plan_one)
+        first.append(divided(path, policy, to=mine))
+        return plan_one(*given, **more)
+
+    monkeypatch.setattr(module, "plan_division", overtaken)
+    with pytest.raises(InputError, match="must be a new or an empty folder"):
+        divided(path, policy, to=mine)
+    assert {one.stem for one in mine.glob("*.parquet")} == {*first[0].keys}
+
+
+def test_limits_of_a_text_file_do_not_refuse_its_partitions(tmp_path: Path) -> None:
+    source = in_file("csv", people(), tmp_path) | {"limits": {"uncompressed_bytes": 5_000}}
+    path, policy = project(tmp_path, people(), source=source)
+    found = divided(path, policy)
+    made = load_policy(found.policy)
+    assert sum(len(read_source(made, folder=tmp_path, partition=key)) for key in found.keys) == 3_000
+    assert made.source.limits.rows == policy.source.limits.rows
+
+
+def test_a_name_with_a_line_feed_stays_in_the_comment(tmp_path: Path) -> None:
+    path, policy = project(tmp_path, people())
+    strange = path.rename(tmp_path / "a\nbudget: {}.yaml")
+    assert load_policy(divided(strange, policy).policy).budget is None
+
+
+def test_nested_json_is_refused_as_what_it_is(tmp_path: Path) -> None:
+    (tmp_path / "people.jsonl").write_text('{"person": "x", "note": {"a": 1}}\n' * 30)
+    path, policy = project(tmp_path, people(), source={"path": "people.jsonl", "format": "jsonl"})
+    with pytest.raises(InputError, match="got 30 lines with something else"):
+        divided(path, policy)

@@ -169,7 +169,7 @@ def test_copies_of_the_source_are_removed_and_nothing_else(folder: Path, tmp_pat
     (folder / "copies").mkdir()
     for name in ("000000.parquet", "notes.parquet"):
         (folder / "copies" / name).touch()
-    (folder / MARK).write_text(str(tmp_path / "none.yaml"))
+    (folder / MARK).write_text(str(tmp_path / "policy-d01234567.yaml"))
     (folder / LOCK).write_text(json.dumps(asdict(replace(this_process(), started=1))))
     assert remove_leftovers([folder]) == [folder]
     assert [path.name for path in (folder / "copies").iterdir()] == ["notes.parquet"]
@@ -238,3 +238,9 @@ def test_a_policy_in_a_folder_whose_name_is_no_text_is_marked(tmp_path: Path) ->
     with hold_part_folder(tmp_path / "parts", odd / "policy.yaml"):
         assert (tmp_path / "parts" / MARK).read_bytes() == os.fsencode(odd / "policy.yaml")
     assert not (tmp_path / "parts" / MARK).exists()
+
+
+def test_files_of_another_division_are_kept(folder: Path) -> None:
+    (folder / "d99999999.1.parquet").write_bytes(b"rows")
+    assert remove_leftovers([folder]) == [folder]
+    assert sorted(path.name for path in folder.iterdir()) == ["d99999999.1.parquet", "notes.txt"]

@@ -123,7 +123,10 @@ def test_an_interrupted_division_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_there_is_never_written_over(tmp_path: Path) -> None:
-    (tmp_path / "2.parquet").write_text("mine")
+    def meanwhile() -> Iterator[pa.Table]:
+        (tmp_path / "2.parquet").write_text("mine")
+        yield from pieces(TABLE)
+
     with pytest.raises(InputError, match="can be written to"):
-        write(pieces(TABLE), OWNERS, tmp_path)
+        write(meanwhile(), OWNERS, tmp_path)
     assert (tmp_path / "2.parquet").read_text() == "mine"

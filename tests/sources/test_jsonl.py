@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.size_bounds import Held
 from anon_pipeline.policy.files import Limits, SourceOptions
+from anon_pipeline.sources import jsonl
 from anon_pipeline.sources.formats import read_file
 from anon_pipeline.sources.jsonl import is_jsonl, jsonl_frame
 
@@ -149,3 +151,14 @@ def test_it_may_be_compressed(tmp_path: Path) -> None:
 )
 def test_a_first_line_tells_the_format(head: str, told: bool) -> None:
     assert is_jsonl(Held("x", head.encode())) is told
+
+
+def test_records_before_any_name_are_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jsonl, "RECORDS_AT_ONCE", 2)
+    path = tmp_path / "a.jsonl"
+    path.write_text("{}\n" * 5 + '{"q": 1}\n')
+    assert jsonl.jsonl_frame(path, SourceOptions(), Limits(), ())["q"].tolist() == [None] * 5 + [1]
+    portions = list(jsonl.jsonl_portions(path, SourceOptions(), Limits(), ()))
+    assert pa.concat_tables(portions)["q"].to_pylist() == [None] * 5 + [1]
+    with pytest.raises(InputError, match="rows"):
+        jsonl.jsonl_frame(path, SourceOptions(), Limits(rows=5), ())

@@ -267,3 +267,8 @@ def test_a_missing_driver_is_named_with_its_extra(
 )
 def test_limits_are_kept(lite: Path, small_policy: Small, limits: dict[str, int], message: str) -> None:
     assert f"must keep the limit {message}" in refused(policy(small_policy, table="people", limits=limits))
+
+
+def test_sqlite_sorts_in_memory(lite: Path) -> None:
+    with sql.reading_engine(f"sqlite:///{lite}", "key").connect() as connection:
+        assert connection.exec_driver_sql("PRAGMA temp_store").scalar() == 2

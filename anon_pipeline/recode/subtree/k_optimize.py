@@ -44,6 +44,10 @@ class _Node:
     fine: Classes = field(repr=False)
 
 
+_Ends = tuple[State, State]
+"""Of a node that waits: its classes would take as much memory as the table, each."""
+
+
 class _Bounds:
     """What no descendant of a node falls below, in the units of a search."""
 
@@ -54,7 +58,7 @@ class _Bounds:
         pairs = list(zip(search.costs, units.weights, strict=True))
         self.costs: list[NDArray[np.integer]] = [own.astype(kind) * weight for own, weight in pairs]
         self.counts: NDArray[np.integer] = search.table.counts.astype(kind)
-        self.whole = units.suppressed
+        self.whole, self.by_cells = units.suppressed, search.task.loss in WEIGHED
         self.parents = [np.maximum(tree.parents, 0) for tree in search.trees]
         self.opens = [_places(tree.inner, tree.values) for tree in search.trees]
 
@@ -65,12 +69,12 @@ class _Bounds:
         gone = int(node.coarse.contents.sizes[lasting].sum())
         if gone > search.limit:
             return None
-        if search.task.loss in WEIGHED:
+        if self.by_cells:
             return self._of_cells(node, lasting[node.coarse.labels], k)
         sizes, units = node.fine.contents.sizes, search.units
         every = np.zeros(len(sizes), np.bool_)
         mistakes = count_mistaken(node.fine.contents, every) if search.table.labeled else 0
-        kept, limited = sizes >= k, int(search.limit > 0)
+        kept, limited = sizes >= k, int(search.limit > 0 or units.gone > 0)
         whole = Kept(0, len(sizes), int((sizes * sizes).sum()), mistakes)
         released = sizes[kept]
         lasts = Kept(int(sizes[~kept].sum()), len(released), int((released * released).sum()))
@@ -126,9 +130,10 @@ def k_optimize(search: Search) -> State:
     root = _Node(hidden, shown, classes_of(search, hidden), classes_of(search, shown))
     seen.append((outcome_of(search, root.coarse), len(seen), hidden))
     best, _, kept = min(seen, key=lambda one: one[:2])
-    left, looked = [root], 0
+    left: list[_Node | _Ends] = [root]
+    looked = 0
     while left and looked < _MOST_LOOKS:
-        node = left.pop()
+        node = _with_classes(search, left.pop())
         bound = bounds.of(node)
         place = _branch(search, bounds, node)
         if place is None or bound is None or (not best.excess and bound >= best.score):
@@ -136,7 +141,7 @@ def k_optimize(search: Search) -> State:
         looked += 2
         closed = node.most.copy()
         closed[_with_those_below(search, below, place)] = False
-        left.append(_Node(node.least, closed, node.coarse, classes_of(search, closed)))
+        left.append((node.least, closed))
         opened = node.least.copy()
         opened[place] = True
         child = _Node(opened, node.most, classes_of(search, opened), node.fine)
@@ -153,15 +158,26 @@ def k_optimize(search: Search) -> State:
     return kept
 
 
+def _with_classes(search: Search, node: _Node | _Ends) -> _Node:
+    if isinstance(node, _Node):
+        return node
+    least, most = node
+    return _Node(least, most, classes_of(search, least), classes_of(search, most))
+
+
 def _branch(search: Search, bounds: _Bounds, node: _Node) -> int | None:
-    """Return the place of the value that could gain most by being opened; None: nothing is left."""
+    """Return the place of the value that could gain most by being opened; None: nothing is left.
+
+    Of losses that look at classes, the value that most records have.
+    """
     found, most = None, None
     for column, (tree, costs) in enumerate(zip(search.trees, bounds.costs, strict=True)):
         start, end = search.starts[column : column + 2]
         left = node.most[start:end] & ~node.least[start:end]
         coarse, fine = node.coarse.values[column], node.fine.values[column]
         gains = np.zeros(tree.values, costs.dtype)
-        np.add.at(gains, coarse, (costs[coarse] - costs[fine]) * bounds.counts)
+        own = (costs[coarse] - costs[fine]) * bounds.counts if bounds.by_cells else bounds.counts
+        np.add.at(gains, coarse, own)
         there = np.zeros(tree.values, np.bool_)
         there[coarse] = True
         for place in np.flatnonzero(left & there[tree.inner]).tolist():

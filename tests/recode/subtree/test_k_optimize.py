@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,8 +14,10 @@ from hypothesis import strategies as st
 from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.base.observer import Step
 from anon_pipeline.catalog.losses import LOSSES
-from anon_pipeline.recode import recode
+from anon_pipeline.hierarchy.hierarchy import Hierarchy
+from anon_pipeline.recode import Constraints, recode
 from anon_pipeline.recode.subtree import k_optimize
+from tests.recode.asking import ask
 from tests.recode.subtree.questions import distances_from_the_best, random_task
 from tests.recode.subtree.test_annealing import lost
 
@@ -82,3 +86,30 @@ def test_scores_beyond_64_bits_are_exact(fronts: SimpleNamespace) -> None:
         every = [fronts.brute(task, search, state) for state in fronts.every(search)]
         best = min(own.loss for own in every if not own.excess)
         assert fronts.brute(task, search, k_optimize.k_optimize(search)).loss == best
+
+
+def test_records_that_were_gone_before_count_for_the_bound(fronts: SimpleNamespace) -> None:
+    values = tuple(np.array(own, object) for own in (list("0123"), ["x", "y"], ["*"]))
+    lookups = (np.arange(4), np.arange(4) // 2, np.zeros(4, np.int64))
+    hierarchies = [Hierarchy(column, lookups, values) for column in "ab"]
+    codes = np.array([[2, 2], [1, 3], [1, 2], [1, 1], [3, 0], [2, 1], [2, 3], [1, 2], [2, 1]])
+    limits = Constraints(2, 0)
+    task = ask(codes, hierarchies, limits, recoder="k_optimize", loss="average_class_size", gone=1)
+    search = fronts.search(task)
+    every = [fronts.brute(task, search, state) for state in fronts.every(search)]
+    assert recode(task).loss == float(min(own.loss for own in every if not own.excess)) == 0.25
+
+
+def test_what_waits_holds_no_classes(fronts: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
+    alive = list[weakref.ref[object]]()
+    real, most = k_optimize.classes_of, [0]
+
+    def watched(*given: object) -> object:
+        found = real(*given)
+        alive.append(weakref.ref(found.labels))
+        most.append(sum(one() is not None for one in alive))
+        return found
+
+    monkeypatch.setattr(k_optimize, "classes_of", watched)
+    k_optimize.k_optimize(fronts.search(random_task(1, "k_optimize", columns="abc", records=300)))
+    assert len(alive) > 20 and max(most) < 12
