@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from anon_pipeline.publish.verify.unverifiable_leaves import Unverified
 
 
+_MOST_NAMED = 3  # folders
+
+
 @click.command()
 @release_argument
 @policy_option("The policy that made it.")
@@ -77,6 +80,7 @@ def verify(
     if holds_several(release) or is_collected(release):
         verify_several(release, against, as_json=as_json)
         return
+    _refuse_outer_folder(release)
     with private_stage("verify"):
         found = verify_in_detail(release, against)
     report = found.report
@@ -98,6 +102,19 @@ def verify(
     if refused:
         click.echo(f"refused by {refused}", err=True)
         sys.exit(1)
+
+
+def _refuse_outer_folder(folder: Path) -> None:
+    """Refuse a folder whose releases are two levels below it, and name those that can be given."""
+    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
+    from anon_pipeline.publish.manifest.manifest import MANIFEST  # noqa: PLC0415
+
+    if folder.is_dir() and not (folder / MANIFEST).exists():
+        inner = sorted({path.parent.parent for path in folder.glob(f"*/*/{MANIFEST}")})
+        if inner:
+            named = " or ".join(printable(str(one)) for one in inner[:_MOST_NAMED])
+            more = " or another" if len(inner) > _MOST_NAMED else ""
+            raise InputError(f"the folder has no release, folders in it have several. Give {named}{more}")
 
 
 def _policy(file: Path, release: Path) -> Policy:

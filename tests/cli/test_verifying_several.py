@@ -121,3 +121,12 @@ def test_a_broken_policy_is_said_and_signs_of_a_terminal_are_not_printed(
     assert done.code == 0
     assert "\x1b" not in done.out + done.err and "x\\x1b[31mred" in done.out
     assert "Checked against the public parts of policies" in done.out
+
+
+def test_one_folder_too_high_the_folders_in_it_are_named(
+    folder: Callable[..., Folder], small_people: Callable[..., pd.DataFrame]
+) -> None:
+    made, division = divided(folder, small_people, 2)
+    done = made.call("verify", "out_divided")
+    assert done.code == 2
+    assert f"folders in it have several. Give out_divided/{division}" in done.err
