@@ -30,6 +30,7 @@ class Found:
     problems: none, if it passed.
     accepted: what the policy accepts beyond what is usual, a sentence each with its key: no reason to refuse.
     losses: what a release is expected to lose, where policy and number of records alone decide it; lines.
+    notes: what it does not limit, a sentence each; no warning.
     """
 
     file: Path
@@ -37,6 +38,7 @@ class Found:
     problems: tuple[str, ...] = ()
     accepted: tuple[tuple[str, str], ...] = ()
     losses: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON types, as ``--json`` prints it."""
@@ -46,6 +48,7 @@ class Found:
             "problems": [*self.problems],
             "risks": [{"key": key, "what": said} for key, said in self.accepted],
             "losses": [*self.losses],
+            "notes": [*self.notes],
         }
 
 
@@ -83,6 +86,9 @@ def check_policy(
                 click.echo(f"{one.file}: warning: accepted.{key}: {said}", err=True)
             for line in one.losses:
                 click.echo(f"{one.file}: {line}")
+        for one in found:
+            for note in one.notes:
+                click.echo(f"{one.file}: note: {note}", err=True)
         checked = [one for one in found if one.status != "skipped"]
         refused, warned = (
             sum(bool(one.problems) for one in checked),
@@ -128,6 +134,7 @@ def _check(file: Path, skip_others: bool, project: Path | None, outside: bool) -
     from anon_pipeline.base.errors import AnonPipelineError, InputError, PolicyError  # noqa: PLC0415
     from anon_pipeline.limits.accepted_risks import accepted_risks  # noqa: PLC0415
     from anon_pipeline.limits.floor import read_floor  # noqa: PLC0415
+    from anon_pipeline.limits.table import unlimited_secrets  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
     from anon_pipeline.policy.contradictions import refuse_contradictions  # noqa: PLC0415
     from anon_pipeline.policy.defaults_files import NAME, refuse_below_defaults  # noqa: PLC0415
@@ -149,7 +156,11 @@ def _check(file: Path, skip_others: bool, project: Path | None, outside: bool) -
             locations = locations_of(file, project, outside=outside)
             locations.confine(policy)
             locations.release(policy)
-            return Found(file, "passed", accepted=tuple(accepted_risks(policy).items()))
+            notes = tuple(
+                f"nothing limits what a class reveals of {name}: gate.t_closeness or l_diversity would"
+                for name in unlimited_secrets(policy)
+            )
+            return Found(file, "passed", accepted=tuple(accepted_risks(policy).items()), notes=notes)
     except (PolicyError, InputError) as error:
         return Found(file, "refused", error.problems)
     except AnonPipelineError as error:

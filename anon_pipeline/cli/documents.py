@@ -264,6 +264,7 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
                         **list_of(TEXT),
                         "description": "What its releases are expected to lose, where no data decides it.",
                     },
+                    "notes": {**list_of(TEXT), "description": "What it does not limit."},
                 }
             ),
         }

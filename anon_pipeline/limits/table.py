@@ -177,6 +177,15 @@ def names_where(holds: Callable[[Limit], bool]) -> tuple[str, ...]:
     return tuple(limit.name for limit in LIMITS if holds(limit))
 
 
+def unlimited_secrets(policy: Policy) -> list[str]:
+    """Name the sensitive columns of which the policy limits nothing that a class reveals."""
+    asked = (one for one in demands(policy) if not one.advised)
+    bounded = {
+        one.name.partition(".")[2] for one in asked if limit_of(one.name).words.question == "inference"
+    }
+    return [name for name in policy.sensitive if name not in bounded]
+
+
 def limit_of(name: str) -> Limit:
     """Return the kind of a limit.
 

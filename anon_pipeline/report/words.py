@@ -23,6 +23,7 @@ from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.encode.categories import category_noises
 from anon_pipeline.encode.grids import epsilon_shares, noises
 from anon_pipeline.hierarchy.levels import TOP
+from anon_pipeline.limits.table import unlimited_secrets
 from anon_pipeline.perturb.category_law import keep_probabilities, percent_down
 from anon_pipeline.perturb.mechanisms import Noise, scales, sensitivities
 from anon_pipeline.policy.columns import Perturb, PerturbCategories
@@ -66,6 +67,8 @@ def _released_directly(policy: Policy) -> Iterator[str]:
             yield f"{name}: {IDENTIFIER_ACTIONS[column.action].left}"
     names = [*policy.sensitive, *policy.insensitive]
     yield from (f"{name}: {policy.coarsened[name].words}" for name in names if name in policy.coarsened)
+    for name in unlimited_secrets(policy):
+        yield f"{name}: the policy limits nothing that a class reveals of it (t_closeness, l_diversity)"
     unchanged = [name for name in names if name not in policy.coarsened]
     if unchanged:
         yield f"{_UNCHANGED}: {', '.join(unchanged)}"

@@ -67,7 +67,8 @@ def test_a_floor_is_checked_with_what_it_holds_for(made: Folder) -> None:
     done = made.call("check-policy", NAME)
     assert done.code == 2
     assert "policy.yaml: anonymize.k: must protect at least as much as 4" in done.err
-    assert "below/strong.yaml" not in done.err
+    problems = [line for line in done.err.splitlines() if ": note: " not in line]
+    assert "below/strong.yaml" not in "".join(problems)
     (made.path / NAME).write_text("type: nothing\n")
     assert f"{NAME}: must be a mapping with type" in made.call("check-policy", NAME).err
 
@@ -110,3 +111,12 @@ def test_what_a_policy_accepts_is_a_warning(made: Folder, small_policy: Callable
     validate(document, schema_of("check-policy"))
     assert document["passed"]
     assert "gate.k" in [one["key"] for one in document["policies"][0]["risks"]]
+
+
+def test_secrets_that_nothing_limits_are_noted(folder: Callable[..., Folder]) -> None:
+    made = folder(gate={"t_closeness": {"income": 0.5}})
+    done = made.call("check-policy", "policy.yaml")
+    assert "note: nothing limits what a class reveals of illness" in done.err
+    assert "reveals of income" not in done.err
+    document = json.loads(made.call("check-policy", "policy.yaml", "--json").out)
+    assert len(document["policies"][0]["notes"]) == 1

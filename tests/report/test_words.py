@@ -179,3 +179,17 @@ def test_categories_that_are_changed_as_a_whole_promise_nothing(small_policy: Ca
     assert dict(noise_in_words(policy))["job"] == (
         "rank swapping, with a value whose rank differs by at most 5 % of the records; promises nothing"
     )
+
+
+def test_secrets_that_nothing_limits_are_named(small_policy: Small, small_people: Callable[..., Any]) -> None:
+    made = anonymize(small_policy(), small_people())
+    facts, frame = made.facts, made.frame
+    said = "the policy limits nothing that a class reveals of it"
+    for gate, free in (
+        ({}, {"illness", "income"}),
+        ({"t_closeness": {"illness": 0.9}}, {"income"}),
+        ({"l_diversity": {"illness": {"kind": "distinct", "l": 1}}, "t_closeness": {"income": 0.9}}, set()),
+    ):
+        policy = small_policy(gate=gate)
+        lines = describe_rest(policy, facts, frame, hierarchies=Path())
+        assert {line.partition(":")[0] for line in lines if said in line} == free
