@@ -132,6 +132,7 @@ def _is_ours(file: Path) -> bool:
 
 def _check(file: Path, skip_others: bool, project: Path | None, outside: bool) -> Found:
     from anon_pipeline.base.errors import AnonPipelineError, InputError, PolicyError  # noqa: PLC0415
+    from anon_pipeline.catalog.class_limits import CLASS_LIMITS  # noqa: PLC0415
     from anon_pipeline.limits.accepted_risks import accepted_risks  # noqa: PLC0415
     from anon_pipeline.limits.floor import read_floor  # noqa: PLC0415
     from anon_pipeline.limits.table import unlimited_secrets  # noqa: PLC0415
@@ -157,7 +158,7 @@ def _check(file: Path, skip_others: bool, project: Path | None, outside: bool) -
             locations.confine(policy)
             locations.release(policy)
             notes = tuple(
-                f"nothing limits what a class reveals of {name}: gate.t_closeness or l_diversity would"
+                f"nothing limits what a class reveals of {name}: gate.{' or gate.'.join(CLASS_LIMITS)} would"
                 for name in unlimited_secrets(policy)
             )
             return Found(file, "passed", accepted=tuple(accepted_risks(policy).items()), notes=notes)

@@ -15,6 +15,7 @@ import pandas as pd
 
 from anon_pipeline.base.errors import AnonPipelineError
 from anon_pipeline.base.packed_tables import Table
+from anon_pipeline.catalog.class_limits import CLASS_LIMITS
 from anon_pipeline.catalog.entries import Mechanism
 from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
@@ -68,7 +69,7 @@ def _released_directly(policy: Policy) -> Iterator[str]:
     names = [*policy.sensitive, *policy.insensitive]
     yield from (f"{name}: {policy.coarsened[name].words}" for name in names if name in policy.coarsened)
     for name in unlimited_secrets(policy):
-        yield f"{name}: the policy limits nothing that a class reveals of it (t_closeness, l_diversity)"
+        yield f"{name}: the policy limits nothing that a class reveals of it ({', '.join(CLASS_LIMITS)})"
     unchanged = [name for name in names if name not in policy.coarsened]
     if unchanged:
         yield f"{_UNCHANGED}: {', '.join(unchanged)}"

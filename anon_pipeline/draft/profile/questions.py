@@ -8,14 +8,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from anon_pipeline.catalog import class_limits
 from anon_pipeline.catalog.detectors.forms import NumberForm
 
 KNOWN_TO_OTHERS = (
     "could others know this of a person, as they know an age, a town or a job? If yes, keep this line: the "
     "column is made coarser or gets noise. If nobody should learn it, as with an illness or an income, write "
-    "role: sensitive, and a limit for it under gate.t_closeness: it is released, and the gate limits how "
-    "well it can be guessed. If readers do not need it, write role: identifier, action: drop. role: "
-    "insensitive releases it as it is; only for what says nothing of a person."
+    f"role: sensitive, and a limit for it under gate.{next(iter(class_limits.CLASS_LIMITS))}: it is "
+    "released, and the gate limits how well it can be guessed. If readers do not need it, write role: "
+    "identifier, action: drop. role: insensitive releases it as it is; only for what says nothing of a "
+    "person."
 )
 NAMES_PERSONS = (
     "does it name people? Its name says so, but it has few different values. If yes, keep this line: it is "

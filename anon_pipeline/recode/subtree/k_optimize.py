@@ -154,7 +154,7 @@ def k_optimize(search: Search) -> State:
     ended = (
         "nothing loses less" if not left else f"stopped after {_MOST_LOOKS:,} states, at the best one seen"
     )
-    search.task.told(Step(f"k_optimize: {ended}"))
+    search.task.told(Step(f"{search.task.recoder}: {ended}"))
     return kept
 
 
