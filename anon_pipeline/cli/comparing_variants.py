@@ -151,7 +151,7 @@ def _recommend(found: list[Measured]) -> str:
     if best is None:
         return "No variant passes the gate, weakens no protection and links no more than the policy."
     said = f"Least loss without weaker protection or more linking: {best.name}."
-    least = by_loss(found)[0]
+    least = next((one for one in by_loss(found) if one.outcome is not None and one.outcome.passes), best)
     if least is not best:
         said += f" The least loss of all: {least.name}, with more linking or weaker protection."
     if any(one.epsilon is not None for one in found):

@@ -19,7 +19,7 @@ from anon_pipeline.division.divided_policy import divided_document, write_policy
 from anon_pipeline.division.leftovers import is_free, remove_leftovers
 from anon_pipeline.division.part_files import hold_part_folder, removed_unless_done, write_parts
 from anon_pipeline.division.plan import Plan, plan_division
-from anon_pipeline.division.source_reading import Places, Reading, read_twice
+from anon_pipeline.division.source_reading import Places, Reading, Source, read_twice
 from anon_pipeline.policy.files import Limits
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
@@ -103,16 +103,7 @@ def divide(
     with removed_unless_done(written, places.folder), ExitStack() as held:
         reading = Reading(policy, locations.sources, places, key, observe)
         with read_twice(reading, held) as readable, private_stage("divide"):
-            observe(Step("counting"))
-            deciding = read_deciding(
-                policy, readable.path, hierarchies=locations.hierarchies, limits=readable.limits
-            )
-            many = parts or max(2, -(-deciding.records // RECORDS))
-            _refuse_many(many, deciding.records, policy)
-            observe(Step("choosing levels"))
-            plan = plan_division(policy, deciding, many, observe=observe)
-            del deciding
-            return_freed_memory(len(plan.owners))
+            plan, many = _plan(policy, readable, locations.hierarchies, parts, observe)
             keys = tuple(f"{division}.{part:0{len(str(many))}}" for part in range(1, many + 1))
             made = _document_of(document, policy, plan, keys, places, encrypted=key is not None)
             observe(Step("writing partitions"))
@@ -138,6 +129,21 @@ def divide(
         policy=places.policy,
         releases=locations.releases / made["attributes"]["publish"]["to"],
     )
+
+
+def _plan(
+    policy: Policy, readable: Source, hierarchies: Path, parts: int | None, observe: Observer
+) -> tuple[Plan, int]:
+    """Count, choose the levels and assign the classes; return the plan and how many partitions there are."""
+    observe(Step("counting"))
+    deciding = read_deciding(policy, readable.path, hierarchies=hierarchies, limits=readable.limits)
+    many = parts or max(2, -(-deciding.records // RECORDS))
+    _refuse_many(many, deciding.records, policy)
+    observe(Step("choosing levels"))
+    plan = plan_division(policy, deciding, many, observe=observe)
+    del deciding
+    return_freed_memory(len(plan.owners))
+    return plan, many
 
 
 def _fill_templates(document: Any) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Final, cast
@@ -162,13 +162,15 @@ def hold_part_folder(folder: Path, policy: Path) -> Iterator[None]:
 
 @contextmanager
 def removed_unless_done(made: list[Path], folder: Path) -> Iterator[None]:
-    """Remove the files that were made by then, and a folder that then holds nothing, unless all went well."""
+    """If anything fails, remove the files that were made by then, and the folder if it is new and empty."""
+    is_new = not folder.exists()
     try:
         yield
     except BaseException:
         for path in made:
             path.unlink(missing_ok=True)
-        if folder.is_dir() and [path.name for path in folder.iterdir()] == [IGNORED]:
-            (folder / IGNORED).unlink()
-            folder.rmdir()
+        with suppress(OSError):
+            if is_new and [path.name for path in folder.iterdir()] == [IGNORED]:
+                (folder / IGNORED).unlink()
+                folder.rmdir()
         raise

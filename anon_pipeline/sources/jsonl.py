@@ -63,6 +63,8 @@ def jsonl_portions(
         for cells in _read_cells(path, options, limits):
             if cells.names:  # else the records would be forgotten: a table without columns has none
                 yield cells.take()
+        if not cells.names:
+            yield cells.take()
 
 
 def _withhold_text(path: Path | Held, options: SourceOptions) -> AbstractContextManager[None]:

@@ -7,10 +7,13 @@ import json
 import stat
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
 
 import pandas as pd
 from jsonschema import validate
 
+from anon_pipeline.cli import comparing_variants
 from anon_pipeline.cli.documents import schema_of
 from tests.cli.projects import Folder
 
@@ -64,3 +67,19 @@ def test_mistakes_are_named_before_anything_is_read(folder: Callable[..., Folder
     done = made.call("compare", "policy.yaml", "--with", "size=3")
     assert done.code == 2 and "--with: must be KEY=VALUE" in done.err
     assert made.call("compare", "policy.yaml").code == 2
+
+
+def test_the_least_loss_of_all_is_named_if_the_gate_passes_it() -> None:
+    def variant(
+        name: str, loss: float, linking: float, *, passes: bool = True, epsilon: float | None = None
+    ) -> Any:
+        outcome = SimpleNamespace(loss=loss, linking=linking, passes=passes)
+        return SimpleNamespace(name=name, outcome=outcome, weakens=False, epsilon=epsilon)
+
+    recommend = getattr(comparing_variants, "_recommend")  # noqa: B009
+    refused = variant("refused", 0.1, 0.01, passes=False)
+    said = recommend([variant("own", 0.3, 0.01), variant("finer", 0.2, 0.02), refused])
+    assert said.startswith("Least loss without weaker protection or more linking: own.")
+    assert "The least loss of all: finer" in said and "refused" not in said and "noise" not in said
+    said = recommend([variant("own", 0.3, 0.01, epsilon=1.0)])
+    assert "of all" not in said and "due to the noise" in said

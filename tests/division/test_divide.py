@@ -437,3 +437,28 @@ def test_nested_json_is_refused_as_what_it_is(tmp_path: Path) -> None:
     path, policy = project(tmp_path, people(), source={"path": "people.jsonl", "format": "jsonl"})
     with pytest.raises(InputError, match="got 30 lines with something else"):
         divided(path, policy)
+
+
+def test_an_empty_folder_of_the_user_stays_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, policy = project(tmp_path, people(), source=in_file("csv", people(), tmp_path))
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / ".gitignore").write_text("own")
+
+    def failing(*given: Any, **more: Any) -> None:
+        raise InputError("enough")
+
+    monkeypatch.setattr(module, "write_parts", failing)
+    with pytest.raises(InputError, match="enough"):
+        divided(path, policy, to=mine)
+    assert [one.name for one in mine.iterdir()] == [".gitignore"]
+    with pytest.raises(InputError, match="enough"):
+        divided(path, policy, to=tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_json_lines_without_any_name_lack_the_columns(tmp_path: Path) -> None:
+    (tmp_path / "people.jsonl").write_text("{}\n" * 30)
+    path, policy = project(tmp_path, people(), source={"path": "people.jsonl", "format": "jsonl"})
+    with pytest.raises(InputError, match="must be in the data"):
+        divided(path, policy)
