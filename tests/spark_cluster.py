@@ -76,7 +76,8 @@ def _start() -> str | None:
     connect, port = connect_server(home, folder, url, "spark.cores.max=2", "spark.executor.cores=1")
     first = Program([program, _MASTER, *here, "--port", str(master)], master)
     programs = [first, *workers, connect]
-    start_watched(programs, folder, ends_by=signal.SIGTERM, environ=environment_of(home))
+    own = {"SPARK_LOCAL_DIRS": str(folder / "local")}  # where executors write what they keep
+    start_watched(programs, folder, ends_by=signal.SIGTERM, environ=environment_of(home) | own)
     log = folder / "log"
 
     def has_executors() -> bool:
@@ -103,6 +104,7 @@ def connect_server(home: Path, folder: Path, master: str, *settings: str) -> tup
         "spark.eventLog.enabled=true",
         f"spark.eventLog.dir=file://{folder}/events",
         f"spark.sql.warehouse.dir={folder}/warehouse",
+        "spark.io.encryption.enabled=true",
         *settings,
     ]
     words = [str(home / "bin" / "spark-submit"), "--master", master, "--class", _CONNECT]
@@ -117,12 +119,16 @@ def environment_of(home: Path) -> dict[str, str]:
     return {**os.environ, **own}
 
 
-def in_catalog(spark: Cluster, folder: Path, records: pa.Table) -> str:
-    """Put records into the cluster's catalog, by no statement that quotes them; return the table's name."""
+def in_catalog(spark: Cluster, folder: Path, records: pa.Table, name: str | None = None) -> str:
+    """Put records into the cluster's catalog, by no statement that quotes them; return the table's name.
+
+    Args:
+        name: of the table; None: one after the folder, which has one table.
+    """
     from pyspark.sql.connect.session import SparkSession
 
     pq.write_table(records, folder / "people.parquet")
-    name = f"people_{folder.name.replace('-', '_')}"
+    name = name or f"people_{folder.name.replace('-', '_')}"
     session = SparkSession.builder.remote(spark.connect).create()
     session.sql(f"CREATE TABLE {name} USING parquet LOCATION '{folder / 'people.parquet'}'")
     session.stop()

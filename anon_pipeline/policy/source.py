@@ -236,7 +236,7 @@ _OWN = (
         Annotated[SparkSource | None, LATER],
         "Table of Apache Spark.",
         f"{_READS}.spark_tables:spark_frame",
-        portions=f"{_READS}.spark_tables:spark_portions",
+        portions=f"{_READS}.spark_portions:spark_portions",
         partition=(_PARTITION, ":partition"),
         partition_in=("table", "query"),
         session=True,

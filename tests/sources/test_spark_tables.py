@@ -22,9 +22,8 @@ from anon_pipeline import InputError
 from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.packed_tables import PackedTable
 from anon_pipeline.policy import Policy
-from anon_pipeline.sources import read_source, spark_sessions, spark_tables
+from anon_pipeline.sources import read_source, spark_sessions
 from anon_pipeline.sources.spark_tables import read_spark
-from tests.sources.in_portions import read_in_portions
 from tests.spark_cluster import Cluster, connect_server, environment_of, in_catalog, spark_package
 from tests.watched import answers, wait_until
 
@@ -314,27 +313,3 @@ def test_the_clusters_logs_hold_no_cells(small_policy: Small, spark: Cluster, tm
     assert {"log", "stderr"} <= {path.name for path in found}
     assert any("events" in path.parts for path in found)
     assert not [path for path in found if own.encode() in path.read_bytes()]
-
-
-def test_in_portions_it_is_the_same_table(
-    small_policy: Small, people: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(spark_tables, "_PORTION", 2)
-    found, many = read_in_portions(policy(small_policy, table=people))
-    assert many <= 2
-    assert sorted(found["id"]) == ["007", "8", CANARY]
-    monkeypatch.setattr(spark_tables, "_PORTION", 100)
-    text = "SELECT id, id % 7 = 0 AS t, cast(NULL AS int) AS i, 'x' || id AS `a.b` FROM range(1000)"
-    found, many = read_in_portions(policy(small_policy, query=text))
-    assert many == 10
-    whole = query(small_policy, text).sort_values("id", ignore_index=True)
-    pd.testing.assert_frame_equal(found.sort_values("id", ignore_index=True), whole)
-
-
-def test_in_portions_records_that_change_are_refused(
-    small_policy: Small, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(spark_tables, "_PORTION", 100)
-    drawn = policy(small_policy, query="SELECT id FROM range(1000) WHERE rand() < 0.5")
-    with pytest.raises(InputError, match="the records changed while they were read"):
-        read_in_portions(drawn)
