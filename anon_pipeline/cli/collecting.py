@@ -41,18 +41,46 @@ def collect(
     collection.json, which names each release by the digest of its manifest. With --policy, a partition that
     the policy lists and that has no release is refused, too, and both are signed if the policy signs.
     """
-    from anon_pipeline.base.errors import private_stage  # noqa: PLC0415
-    from anon_pipeline.publish.collection.collection_document import COLLECTION, PAGE  # noqa: PLC0415
-    from anon_pipeline.publish.collection.collection_writer import collect_releases  # noqa: PLC0415
-
-    against, key = _policy_of(policy_file, folder, project, outside=allow_outside)
-    with Progress() as progress, private_stage("collect"):
-        made = collect_releases(folder, against, key=key, verify=verify_one, observe=steps_of(progress))
+    made = collect_folder(folder, policy_file, project, outside=allow_outside)
     if as_json:
         echo_json(_document(made, folder))
-    elif made.document is None:
+    print_collected(made, folder, as_json=as_json)
+    if made.document is None:
+        sys.exit(1)
+    if policy_file is None:
+        click.echo(
+            "Without --policy no list of keys was compared, and the collection is not signed.", err=True
+        )
+
+
+def collect_folder(
+    folder: Path, policy_file: Path | None, project: Path | None, *, outside: bool
+) -> Collected:
+    """Collect the releases in a folder; see `collect`.
+
+    Raises:
+        InputError: see `collect_releases`; the key cannot be used; or what is written would replace what the
+            policy reads.
+    """
+    from anon_pipeline.base.errors import private_stage  # noqa: PLC0415
+    from anon_pipeline.publish.collection.collection_writer import collect_releases  # noqa: PLC0415
+
+    against, key = _policy_of(policy_file, folder, project, outside=outside)
+    with Progress() as progress, private_stage("collect"):
+        return collect_releases(folder, against, key=key, verify=verify_one, observe=steps_of(progress))
+
+
+def print_collected(made: Collected, folder: Path, *, as_json: bool = False) -> None:
+    """Print what was written, or why nothing was.
+
+    Args:
+        as_json: whether a document says so already: then only warnings and refusals are printed.
+    """
+    from anon_pipeline.publish.collection.collection_document import COLLECTION, PAGE  # noqa: PLC0415
+
+    if made.document is None and not as_json:
         print_table(("release", "refused by"), _refusals(made), title="Refused: nothing was written")
-    else:
+    elif not as_json:
         click.echo(f"collection  {printable(str(folder / COLLECTION))}")
         click.echo(f"report      {printable(str(folder / PAGE))}")
         for line in _lines(made):
@@ -60,11 +88,6 @@ def collect(
     print_warnings_of_each(made.found)
     if made.document is None:
         click.echo(f"refused: {', '.join(map(printable, made.found.refused))}", err=True)
-        sys.exit(1)
-    if policy_file is None:
-        click.echo(
-            "Without --policy no list of keys was compared, and the collection is not signed.", err=True
-        )
 
 
 def _policy_of(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from anon_pipeline.cli.divided_releases import Releases, collect_all, release_partitions
 from anon_pipeline.cli.interrupts import left_by_termination
 from anon_pipeline.cli.options import (
     command_to_collect,
@@ -38,9 +40,24 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder for the partitions' files, below that of the sources. Default: partitions/<id> there.",
 )
+@click.option(
+    "--release",
+    is_flag=True,
+    help="Then make all releases and collect them. If all are published, the partitions' files are removed.",
+)
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="With --release: how many releases are made at a time.",
+)
 @json_option
 @source_options
-def divide(policy_file: Path, *, parts: int | None, to: Path | None, **options: Any) -> None:
+@click.pass_context
+def divide(
+    ctx: click.Context, /, policy_file: Path, *, parts: int | None, to: Path | None, **options: Any
+) -> None:
     """Divide the table of POLICY into partitions that can be released one by one.
 
     For a table that is too large for one release, or takes too long. The levels are chosen for the whole
@@ -48,26 +65,65 @@ def divide(policy_file: Path, *, parts: int | None, to: Path | None, **options: 
     as one release of the whole table would have.
 
     Writes a Parquet file for each partition (personal data, 0600; encrypted if the vault has a key) and, next
-    to POLICY, the policy of their releases. Publishes nothing and spends no ε.
+    to POLICY, the policy of their releases. Without --release, publishes nothing and spends no ε.
     """
+    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.division.divide import divide as divided  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
 
+    if options["jobs"] > 1 and not options["release"]:
+        raise InputError("--jobs must be given with --release only")
     policy = load_policy(policy_file)
     locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
     locations.confine(policy)
     with left_by_termination(), Progress() as progress:
         found = divided(policy_file, policy, locations, parts=parts, to=to, observe=progress)
-    if options["as_json"]:
+    if not options["as_json"]:
+        _print(found, policy_file.with_name(found.policy.name), options)
+    click.echo(PRIVATE, err=True)
+    if options["release"]:
+        ctx.exit(_release(found, policy_file, options))
+    elif options["as_json"]:
         echo_json(_document(found, policy_file))
     else:
-        _print(found, policy_file, options)
-    click.echo(PRIVATE, err=True)
+        _print_next(found, policy_file, options)
+
+
+def _release(found: Division, policy_file: Path, options: Mapping[str, Any]) -> int:
+    """Make all releases, collect them, and remove the files of the partitions; return the exit code.
+
+    Unless everything was done, the files are kept, and what to do next is printed, also after an interrupt.
+    """
+    from anon_pipeline.division.part_files import remove_part_files  # noqa: PLC0415
+
+    as_json, policy, collection = options["as_json"], policy_file.with_name(found.policy.name), None
+    made, done = Releases(found.keys), False
+    try:
+        made = release_partitions(policy, found.keys, options, partial(click.echo, err=as_json))
+        if made.complete:
+            collected = collect_all(found.releases, policy, options)
+            collection = None if collected.document is None else _relative_path(found.releases)
+        if collection is not None:
+            remove_part_files(found.files, found.keys)
+            done = True
+    finally:
+        if not done:
+            click.echo("The partitions' files are kept.", err=True)
+            _print_next(found, policy_file, options, missing=True, err=True)
+    if as_json:
+        released = {"releases": made.in_order(), "collected": None if collection is None else str(collection)}
+        echo_json(_document(found, policy_file) | released | {"removed": done})
+    elif done:
+        click.echo("removed     the partitions' files")
+    return made.code or int(not done)
 
 
 def _print(found: Division, policy_file: Path, options: Mapping[str, Any]) -> None:
-    """Say what was chosen and written, and what to do next; no count of the data."""
-    first, last = found.keys[0], found.keys[-1]
+    """Say what was chosen and written; no count of the data.
+
+    Args:
+        policy_file: of the partitions.
+    """
     for name, shown in found.words.items():
         click.echo(f"level       {name}: {shown}")
     for name, t in found.closeness.items():
@@ -79,14 +135,36 @@ def _print(found: Division, policy_file: Path, options: Mapping[str, Any]) -> No
             "dataset     the ledger has a release of another dataset, of a source with the same columns. If "
             "these are the same people, set dataset to that dataset, and divide again"
         )
-    click.echo(f"partitions  {len(found.keys)}, {first} to {last}")
+    click.echo(f"partitions  {len(found.keys)}, {found.keys[0]} to {found.keys[-1]}")
     files = _relative_path(found.files)
     how = "encrypted with the vault's key" if found.encrypted else "not encrypted"
-    click.echo(f"files       {files}: personal data, {how}. Delete them when the releases are out.")
-    policy = policy_file.with_name(found.policy.name)
-    click.echo(f"policy      {printable(str(policy))}")
-    click.echo(f"Next: {command_to_run(policy, options, '--partitions', f'{first}...{last}', '--jobs', '2')}")
-    click.echo(f"Then: {command_to_collect(_relative_path(found.releases), policy)}")
+    until = "They are removed when all releases are published." if options["release"] else _DELETE
+    click.echo(f"files       {files}: personal data, {how}. {until}")
+    click.echo(f"policy      {printable(str(policy_file))}")
+
+
+_DELETE: Final = "Delete them when the releases are out."
+
+
+def _print_next(
+    found: Division,
+    policy_file: Path,
+    options: Mapping[str, Any],
+    *,
+    missing: bool = False,
+    err: bool = False,
+) -> None:
+    """Say what to do next.
+
+    Args:
+        missing: whether some releases were made already.
+        err: whether this goes to standard error.
+    """
+    policy, span = policy_file.with_name(found.policy.name), f"{found.keys[0]}...{found.keys[-1]}"
+    jobs = str(max(options["jobs"], 2))
+    more = ["--partitions", span, *(["--missing"] if missing else []), "--jobs", jobs]
+    click.echo(f"Next: {command_to_run(policy, options, *more)}", err=err)
+    click.echo(f"Then: {command_to_collect(_relative_path(found.releases), policy)}", err=err)
 
 
 def _document(found: Division, policy_file: Path) -> dict[str, Any]:

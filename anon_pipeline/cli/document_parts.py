@@ -170,3 +170,18 @@ RUN = object_of(
     },
     ledger=WORDS,
 )
+DIVISION = object_of(
+    {
+        "levels": {"type": "object", "description": "Of each generalize column, for the whole table."},
+        "closeness": {"type": "object", "description": "t of columns that is smaller in a partition."},
+        "apart": {**list_of(TEXT), "description": "Columns whose t holds within each partition only."},
+        "elsewhere": {**BIT, "description": "Whether another dataset may have the same people."},
+        "partitions": {**list_of(TEXT), "description": "Keys of the partitions."},
+        "files": {**TEXT, "description": "Folder of the partitions' files: personal data."},
+        "encrypted": {**BIT, "description": "Whether these files are, with the vault's key."},
+        "policy": {**TEXT, "description": "File of the policy of their releases."},
+    },
+    releases={**list_of(RUN), "description": "With --release: each partition that was judged."},
+    collected={**WORDS, "description": "With --release: folder of the collection; null: there is none."},
+    removed={**BIT, "description": "With --release: whether the partitions' files are."},
+)

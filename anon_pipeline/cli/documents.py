@@ -14,6 +14,7 @@ from anon_pipeline.cli.document_parts import (
     CHANGE,
     COUNT,
     COUNTS,
+    DIVISION,
     EFFECT,
     NUMBER,
     OUTCOME,
@@ -127,18 +128,7 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
         ]
     },
     "rehearse": RUN,
-    "divide": object_of(
-        {
-            "levels": {"type": "object", "description": "Of each generalize column, for the whole table."},
-            "closeness": {"type": "object", "description": "t of columns that is smaller in a partition."},
-            "apart": {**list_of(TEXT), "description": "Columns whose t holds within each partition only."},
-            "elsewhere": {**BIT, "description": "Whether another dataset may have the same people."},
-            "partitions": {**list_of(TEXT), "description": "Keys of the partitions."},
-            "files": {**TEXT, "description": "Folder of the partitions' files: personal data."},
-            "encrypted": {**BIT, "description": "Whether these files are, with the vault's key."},
-            "policy": {**TEXT, "description": "File of the policy of their releases."},
-        }
-    ),
+    "divide": DIVISION,
     "demo": {
         "anyOf": [
             object_of(

@@ -44,7 +44,7 @@ def run_partitions(command: Sequence[str], partitions: Sequence[str], *, jobs: i
     """
     left, failed, made = dict[str, int](), dict[str, int](), list[str]()
     with left_by_termination():
-        for ended in _run_each(command, partitions, jobs):
+        for ended in run_each(command, partitions, jobs):
             click.echo(f"partition {ended.partition}")
             click.echo(ended.out, nl=False)
             click.echo(ended.err, nl=False, err=True)
@@ -76,7 +76,7 @@ def say_published(made: int, asked: int) -> str:
 _NONE_MISSING = "0 partitions published: each has a release already"
 
 
-def _run_each(command: Sequence[str], partitions: Sequence[str], jobs: int) -> Iterator[Ended]:
+def run_each(command: Sequence[str], partitions: Sequence[str], jobs: int) -> Iterator[Ended]:
     """Yield the runs as they end; none begins after one that was not just refused."""
 
     failed = Event()

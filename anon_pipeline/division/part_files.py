@@ -160,6 +160,22 @@ def hold_part_folder(folder: Path, policy: Path) -> Iterator[None]:
         raise InputError(f"{folder.name}: must be a folder that files can be written to: {reason}")
 
 
+def remove_part_files(folder: Path, keys: Iterable[str]) -> None:
+    """Remove the files of partitions, and their folder if nothing else is in it.
+
+    Args:
+        keys: of the partitions.
+    Raises:
+        InputError: a file cannot be removed.
+    """
+    with withhold_text(f"{folder.name}: must be a folder whose files can be removed", OSError):
+        for key in keys:
+            (folder / f"{key}.parquet").unlink(missing_ok=True)
+        if [path.name for path in folder.iterdir()] == [IGNORED]:
+            (folder / IGNORED).unlink()
+            folder.rmdir()
+
+
 @contextmanager
 def removed_unless_done(made: list[Path], folder: Path) -> Iterator[None]:
     """If anything fails, remove the files that were made by then, and the folder if it is new and empty."""

@@ -13,6 +13,7 @@ from anon_pipeline.base.errors import AnonPipelineError, InputError, private_sta
 from anon_pipeline.base.places import TableUrl, is_local, remote_problem
 from anon_pipeline.base.project import project_root
 from anon_pipeline.orchestration.chain import Chain, chain, chain_definitions
+from anon_pipeline.orchestration.divided_release import Divided, published_divided
 from anon_pipeline.orchestration.guard import check_defs
 from anon_pipeline.orchestration.jobs import build_jobs, build_release_job, build_schedule
 from anon_pipeline.orchestration.new_files import build_sensor
@@ -137,7 +138,12 @@ class AnonymizedRelease(dg.Component):
 
 
 def build_release(
-    policy: Policy, project: Path, links: Chain | None = None, *, elsewhere: Elsewhere | None = None
+    policy: Policy,
+    project: Path,
+    links: Chain | None = None,
+    *,
+    elsewhere: Elsewhere | None = None,
+    divided: Divided | None = None,
 ) -> dg.Definitions:
     """Build assets, checks, jobs and schedule of one release, with resources below the project.
 
@@ -145,23 +151,29 @@ def build_release(
         project: folder that the default resources are below.
         links: its stages and checks; default: `chain.chain`.
         elsewhere: makes the release by another process, as one asset; see `release_elsewhere`.
+        divided: divides the table and releases its partitions, as one asset; see `divided_release`.
     Raises:
-        InputError: the chain lacks a stage or the gate, see `chain.chain_definitions`; or there is a chain
-            although the release is made elsewhere.
+        InputError: the chain lacks a stage or the gate, see `chain.chain_definitions`; or more than one of
+            a chain, ``elsewhere`` and ``divided``.
         PolicyError: the policy is weaker than a `policy.defaults.yaml` of the project accepts; or it cannot
-            be made elsewhere.
+            be made elsewhere, or divided.
     """
     refuse_below_defaults(policy, project)
-    if elsewhere is not None and links is not None:
-        raise InputError("a release that is made elsewhere has no chain here: leave out links")
-    resources = default_resources(project)
-    if elsewhere is None:
-        assets, checks = chain_definitions(chain(policy) if links is None else links)
-        jobs = build_jobs(policy, assets)
-    else:
-        assets, checks = [published_elsewhere(policy, elsewhere)], []
-        jobs = [build_release_job(policy, assets)]
+    if sum(one is not None for one in (links, elsewhere, divided)) > 1:
+        raise InputError(
+            "a release that is made elsewhere or divided has no chain here: give one of links, elsewhere "
+            "and divided"
+        )
+    resources, checks = default_resources(project), list[dg.AssetChecksDefinition]()
+    if elsewhere is not None:
+        assets = [published_elsewhere(policy, elsewhere)]
         resources |= {PIPES: default_client()} if elsewhere.client == PIPES else {}
+    elif divided is not None:
+        assets = [published_divided(policy, divided, project)]
+    else:
+        assets, checks = chain_definitions(chain(policy) if links is None else links)
+    whole = elsewhere is None and divided is None
+    jobs = build_jobs(policy, assets) if whole else [build_release_job(policy, assets)]
     resources |= dict.fromkeys(spark_keys(policy, STAGES[0]), active_session())
     schedule = build_schedule(policy, jobs[0], partitions_of(policy))
     sensor = build_sensor(policy, jobs[0], partitions_of(policy))

@@ -16,7 +16,7 @@ from typing import Any
 import dagster as dg
 from dagster import AssetExecutionContext, PipesClient, PipesSession
 
-from anon_pipeline.base.errors import AnonPipelineError, InputError, PolicyError, PublishError, private_stage
+from anon_pipeline.base.errors import AnonPipelineError, InputError, PublishError, private_stage
 from anon_pipeline.base.quiet import own_words
 from anon_pipeline.orchestration.failures import as_failure
 from anon_pipeline.orchestration.gate_checks import gate_specs
@@ -31,9 +31,8 @@ from anon_pipeline.orchestration.pipes_results import (
 )
 from anon_pipeline.orchestration.resources import FOLDERS
 from anon_pipeline.orchestration.stage import asset_declaration, run_options
-from anon_pipeline.orchestration.upstream import spark_keys
+from anon_pipeline.orchestration.upstream import refuse_own_source
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.stages.private import STAGES
 
 PIPES = "anon_pipes"
 """Key of the resource that is the Pipes client, unless `Elsewhere` names another."""
@@ -75,7 +74,9 @@ def published_elsewhere(policy: Policy, elsewhere: Elsewhere) -> dg.AssetsDefini
         PolicyError: its source is an asset of Dagster, which another process cannot read.
         InputError: the command is not one.
     """
-    _refuse_unmakeable(policy, elsewhere)
+    refuse_own_source(policy)
+    if isinstance(elsewhere.command, str) or not elsewhere.command:
+        raise InputError("command of Elsewhere must be a list: a program, then its arguments")
     partitions = partitions_of(policy)
 
     @dg.multi_asset(
@@ -101,21 +102,6 @@ def published_elsewhere(policy: Policy, elsewhere: Elsewhere) -> dg.AssetsDefini
             yield reported.release
 
     return published_asset
-
-
-def _refuse_unmakeable(policy: Policy, elsewhere: Elsewhere) -> None:
-    if policy.source.kind.upstream:
-        raise PolicyError(
-            f"source.{policy.source.kind.name}: is read by Dagster's own process. A release that is made "
-            f"elsewhere needs another source."
-        )
-    if spark_keys(policy, STAGES[0]):
-        raise PolicyError(
-            f"source.{policy.source.kind.name}: must have url_env, since a session is in Dagster's own "
-            f"process, and the release is made elsewhere."
-        )
-    if isinstance(elsewhere.command, str) or not elsewhere.command:
-        raise InputError("command of Elsewhere must be a list: a program, then its arguments")
 
 
 def _declaration(policy: Policy) -> dict[str, Any]:

@@ -47,9 +47,9 @@ def published_metadata(
     paths = {"file": written.path, "manifest": written.manifest_path, "report": written.report_path}
     return {
         **report_metadata(written.report),
-        **{name: _link(path, folders.releases) for name, path in paths.items()},
+        **{name: link_to(path, folders.releases) for name, path in paths.items()},
         "data_files": len(written.paths),
-        "folder": _within(written.path.parent, folders.releases),
+        "folder": path_within(written.path.parent, folders.releases),
         **_numbers(policy, written, shown),
         "guarantee": _markdown_list(written.manifest["guarantee"]),
         "left": _markdown_list(left),
@@ -82,7 +82,7 @@ def _markdown_list(lines: list[str]) -> dg.MarkdownMetadataValue:
     return dg.MetadataValue.md("\n".join(f"* {line}" for line in lines))
 
 
-def _link(path: Path, releases: Path) -> dg.MetadataValue[Any]:
+def link_to(path: Path, releases: Path) -> dg.MetadataValue[Any]:
     """Return a file's name, as a link if the releases are served somewhere."""
     base = links_base()
     if base is None or not path.is_relative_to(releases):
@@ -90,7 +90,7 @@ def _link(path: Path, releases: Path) -> dg.MetadataValue[Any]:
     return dg.MetadataValue.md(f"[{path.name}]({base}/{quote(path.relative_to(releases).as_posix())})")
 
 
-def _within(folder: Path, releases: Path) -> str:
+def path_within(folder: Path, releases: Path) -> str:
     """Return a release's folder as ``publish.to`` says it: a long path cuts off the rest in Dagster's UI."""
     return folder.relative_to(releases).as_posix() if folder.is_relative_to(releases) else str(folder)
 

@@ -6,7 +6,7 @@ from functools import partial
 import dagster as dg
 import pandas as pd
 
-from anon_pipeline.base.errors import InputError, error_words
+from anon_pipeline.base.errors import InputError, PolicyError, error_words
 from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.policy.source import Sourced
 from anon_pipeline.sources.library_errors import withhold_errors
@@ -28,6 +28,25 @@ def spark_keys(policy: Sourced, stage: str) -> set[str]:
     source = policy.source
     needs = stage == STAGES[0] and source.kind.session and source.place.url_env is None
     return {SPARK} if needs else set()
+
+
+def refuse_own_source(policy: Sourced) -> None:
+    """Refuse a source that Dagster's own process reads, for a release that another process makes.
+
+    Raises:
+        PolicyError: an asset, or a table of Spark without a URL.
+    """
+    name = policy.source.kind.name
+    if policy.source.kind.upstream:
+        raise PolicyError(
+            f"source.{name}: is read by Dagster's own process. A release that another process makes needs "
+            "another source."
+        )
+    if spark_keys(policy, STAGES[0]):
+        raise PolicyError(
+            f"source.{name}: must have url_env, since a session is in Dagster's own process, and another "
+            "process makes the release."
+        )
 
 
 def source_reader(

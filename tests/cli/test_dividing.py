@@ -8,19 +8,25 @@ import re
 import shlex
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from jsonschema import validate
 
+from anon_pipeline.cli import divided_releases
 from anon_pipeline.cli.documents import schema_of
 from anon_pipeline.cli.examples import EXAMPLES
+from anon_pipeline.cli.interrupts import TERMINATED
+from anon_pipeline.cli.parallel_runs import Ended
 from anon_pipeline.division import divide as division
-from tests.cli.projects import Folder
+from tests.cli.projects import Done, Folder
+from tests.warm_process import WarmProcess
 
 CANARY = "Quillfeather-4711"
+PROGRAM = "from anon_pipeline.cli import main; main()"
 PARQUET = {"path": "people.parquet", "format": "parquet"}
 
 
@@ -220,3 +226,96 @@ def test_sigterm_removes_the_copy(
     assert made.call("divide", "policy.yaml", "--into", "2").code == 143
     assert len(seen) == 1
     assert not list(made.path.rglob("partitions/*"))
+
+
+def test_all_is_released_and_collected(
+    folder: Callable[..., Folder], small_people: Callable[..., pd.DataFrame], warm: WarmProcess
+) -> None:
+    made = project(folder, small_people)
+    run = partial(warm.run, PROGRAM, site=made.path, environment=os.environ, cwd=made.path)
+    words = ["divide", "policy.yaml", "--into", "2", "--release", "--jobs", "2"]
+    done = run(*words)
+    assert done.returncode == 0, done.stderr
+    assert CANARY not in done.stdout + done.stderr
+    assert "They are removed when all releases are published." in done.stdout
+    lines = done.stdout.splitlines()
+    assert "2 of 2 partitions published" in lines
+    assert lines[-1] == "removed     the partitions' files"
+    assert "Next:" not in done.stdout + done.stderr
+    assert not list(made.path.glob("partitions/*"))
+    (policy,) = made.path.glob("policy-*.yaml")
+    (collection,) = made.path.glob("out_divided/*/collection.json")
+    verified = run("verify", str(collection.parent), "--policy", policy.name)
+    assert verified.returncode == 0, verified.stderr
+    assert "collection  passed" in verified.stdout
+    again = run(*words, "--json")
+    document = json.loads(again.stdout)
+    validate(document, schema_of("divide"))
+    assert [one["partition"] for one in document["releases"]] == document["partitions"]
+    assert document["removed"]
+    assert (made.path / document["collected"] / "collection.json").exists()
+    assert "2 of 2 partitions published" in again.stderr
+
+
+def ended(made: Folder, monkeypatch: pytest.MonkeyPatch, *how: tuple[int, str]) -> Done:
+    """Release partitions whose runs end with these exit codes and documents."""
+
+    def run(command: object, keys: Sequence[str], jobs: int) -> Iterator[Ended]:
+        for key, (code, said) in zip(keys, how, strict=True):
+            if code == TERMINATED:
+                raise SystemExit(code)
+            yield Ended(key, code, said, "")
+
+    monkeypatch.setattr(divided_releases, "run_each", run)
+    return made.call("divide", "policy.yaml", "--into", "2", "--release")
+
+
+PUBLISHED = json.dumps({"published": True, "verdicts": [], "records": 600})
+REFUSED = json.dumps({"published": False, "verdicts": [{"limit": "k", "status": "refused"}]})
+
+
+@pytest.mark.parametrize(
+    ("how", "code"),
+    [
+        ([(0, PUBLISHED), (1, REFUSED)], 1),
+        ([(0, PUBLISHED), (3, "")], 3),
+        ([(70, ""), (0, PUBLISHED)], 70),
+        ([(0, PUBLISHED), (TERMINATED, "")], TERMINATED),
+    ],
+)
+def test_unless_all_are_published_the_files_are_kept(
+    how: list[tuple[int, str]],
+    code: int,
+    folder: Callable[..., Folder],
+    small_people: Callable[..., pd.DataFrame],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = project(folder, small_people)
+    done = ended(made, monkeypatch, *how)
+    assert done.code == code
+    assert "The partitions' files are kept." in done.err
+    words = next_of(done.err)
+    assert words[-3:] == ["--missing", "--jobs", "2"]
+    assert len(list(made.path.glob("partitions/*/*.parquet"))) == 2
+    assert not list(made.path.glob("out_divided/*/collection.json"))
+    monkeypatch.undo()
+    made = Folder(made.path, made.capture, monkeypatch)
+    assert made.call(*words[2:-2]).code == 0
+    assert made.call(*next_of(done.err, "Then:")[2:]).code == 0
+
+
+def test_what_cannot_be_collected_is_kept(
+    folder: Callable[..., Folder], small_people: Callable[..., pd.DataFrame], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both runs say that they have published, and have not."""
+    made = project(folder, small_people)
+    done = ended(made, monkeypatch, (0, PUBLISHED), (0, PUBLISHED))
+    assert done.code != 0
+    assert "The partitions' files are kept." in done.err
+    assert len(list(made.path.glob("partitions/*/*.parquet"))) == 2
+
+
+def test_jobs_need_releases(folder: Callable[..., Folder]) -> None:
+    done = folder().call("divide", "policy.yaml", "--jobs", "2")
+    assert done.code == 2
+    assert "--jobs must be given with --release only" in done.err

@@ -14,7 +14,12 @@ import pytest
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.division import part_files
-from anon_pipeline.division.part_files import hold_part_folder, removed_unless_done, write_parts
+from anon_pipeline.division.part_files import (
+    hold_part_folder,
+    remove_part_files,
+    removed_unless_done,
+    write_parts,
+)
 from anon_pipeline.vault.crypto import HEADER, Sealer, VaultKey, key_id_of, unseal, vault_key
 
 KEY = vault_key(bytes(range(32)))
@@ -130,3 +135,20 @@ def test_a_file_that_is_there_is_never_written_over(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="can be written to"):
         write(meanwhile(), OWNERS, tmp_path)
     assert (tmp_path / "2.parquet").read_text() == "mine"
+
+
+def test_files_are_removed_and_nothing_else(tmp_path: Path) -> None:
+    folder = tmp_path / "d1"
+    write(pieces(TABLE), OWNERS, folder)
+    (folder / "3.parquet").write_text("of somebody else")
+    remove_part_files(folder, ["0", "1"])
+    assert {path.name for path in folder.iterdir()} == {"2.parquet", "3.parquet", ".gitignore"}
+    (folder / "3.parquet").unlink()
+    remove_part_files(folder, ["0", "1", "2"])
+    assert not folder.exists()
+
+
+def test_a_file_that_cannot_be_removed_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "d1" / "0.parquet").mkdir(parents=True)
+    with pytest.raises(InputError, match="d1: must be a folder whose files can be removed"):
+        remove_part_files(tmp_path / "d1", ["0"])

@@ -1,0 +1,121 @@
+"""All releases of a divided table: made, collected, and the files of the partitions removed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from anon_pipeline.cli.interrupts import left_by_termination
+from anon_pipeline.cli.parallel_runs import REFUSED, Ended, run_command, run_each, say_published
+from anon_pipeline.cli.shared import printable
+
+if TYPE_CHECKING:
+    from anon_pipeline.publish.collection.collection_writer import Collected
+
+
+@dataclass(slots=True)
+class Releases:
+    """What came of the releases of some partitions.
+
+    keys: of the partitions, in their order.
+    documents: what `run --json` says of each that was published or refused, by its key.
+    codes: exit codes of the others, and of the refused ones.
+    """
+
+    keys: Sequence[str]
+    documents: dict[str, dict[str, Any]] = field(default_factory=dict)
+    codes: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def code(self) -> int:
+        """Exit code of all together: that of a failure, or the least one of a refusal, or 0."""
+        failed = [code for code in self.codes.values() if code not in REFUSED]
+        return min(failed or self.codes.values(), default=0)
+
+    @property
+    def published(self) -> int:
+        """How many are published."""
+        return sum(bool(one["published"]) for one in self.documents.values())
+
+    @property
+    def complete(self) -> bool:
+        """Whether all are published."""
+        return self.published == len(self.keys)
+
+    def in_order(self) -> list[dict[str, Any]]:
+        """Return what is said of each, in the order of the partitions."""
+        return [self.documents[key] for key in self.keys if key in self.documents]
+
+
+def release_partitions(
+    policy_file: Path, keys: Sequence[str], options: Mapping[str, Any], say: Callable[[str], None]
+) -> Releases:
+    """Make the release of each partition by a process of its own, and say a line when one has ended.
+
+    A refused partition stops no other. After any other failure no further one begins.
+
+    Args:
+        policy_file: of the partitions.
+        options: of the command: ``jobs``, ``project``, ``allow_outside``.
+        say: prints a line.
+    """
+    made = Releases(keys)
+    command = [*run_command("run", policy_file, {**options, "to_dagster": False}), "--json"]
+    with left_by_termination():
+        for ended in run_each(command, keys, options["jobs"]):
+            _take(made, ended)
+            say(_line_of(made, ended))
+            if ended.code:
+                click.echo(ended.err, nl=False, err=True)
+    for warned in _warnings_of(made):
+        say(warned)
+    begun = {*made.documents, *made.codes}
+    left = [key for key in keys if key not in begun]
+    say(say_published(made.published, len(keys)) + (f"; not begun: {', '.join(left)}" if left else ""))
+    return made
+
+
+def _take(made: Releases, ended: Ended) -> None:
+    """Note how a run has ended. A budget that refuses, and levels that do not fit, write no document."""
+    if ended.code:
+        made.codes[ended.partition] = ended.code
+    if ended.out.startswith("{"):
+        made.documents[ended.partition] = json.loads(ended.out)
+
+
+def _line_of(made: Releases, ended: Ended) -> str:
+    """Say how a run has ended."""
+    said = made.documents.get(ended.partition)
+    if not ended.code and said is not None:
+        return f"published   {ended.partition}: {said['records']:,} records"
+    if ended.code not in REFUSED:
+        return f"failed      {ended.partition}: exit code {ended.code}"
+    by = [] if said is None else [one["limit"] for one in said["verdicts"] if one["status"] == "refused"]
+    return f"refused     {ended.partition}{': ' if by else ''}{', '.join(map(printable, by))}"
+
+
+def _warnings_of(made: Releases) -> list[str]:
+    """Return a line for each limit that warned, with the number of partitions."""
+    warned = dict[str, int]()
+    for said in made.documents.values():
+        for verdict in said["verdicts"]:
+            if verdict["status"] == "warned":
+                warned[verdict["limit"]] = warned.get(verdict["limit"], 0) + 1
+    many = len(made.keys)
+    return [
+        f"warned      {printable(limit)}: {count} of {many} partitions" for limit, count in warned.items()
+    ]
+
+
+def collect_all(folder: Path, policy_file: Path, options: Mapping[str, Any]) -> Collected:
+    """Collect the releases of all partitions, and print what was written."""
+    from anon_pipeline.cli.collecting import collect_folder, print_collected  # noqa: PLC0415
+
+    collected = collect_folder(folder, policy_file, options["project"], outside=options["allow_outside"])
+    print_collected(collected, folder, as_json=options["as_json"])
+    return collected
