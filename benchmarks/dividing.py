@@ -2,7 +2,7 @@
 
 The demo's patients (`benchmarks.scale`) as Parquet, which is read in place, and as sources that are copied
 first: CSV, a DuckDB file, and, with ``--spark URL``, a cluster of Spark Connect on this machine. There are
-partitions of a million records; their releases are not made.
+partitions of a million records; with ``--release N`` their releases are made, N at a time, and collected.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -52,6 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--sources", nargs="+", choices=SOURCES, default=["parquet", "csv", "duckdb"])
     parser.add_argument("--spark", metavar="URL", help="of a Spark Connect server on this machine")
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--release", type=int, metavar="N", help="make the releases, N at a time")
     chosen = parser.parse_args(arguments)
     if "spark" in chosen.sources and chosen.spark is None:
         parser.error("spark needs --spark URL")
@@ -61,32 +62,44 @@ def main(arguments: Sequence[str] | None = None) -> int:
             folder = Path(named)
             write_source(records, folder)
             for source in chosen.sources:
-                used = measured(folder, source, chosen.repeats, chosen.spark)
+                once = partial(divided, folder, source, chosen.spark, jobs=chosen.release)
+                used = measured(folder, source, chosen.repeats, once)
                 print(row(source, records, used), flush=True)
     return 0
 
 
-def measured(folder: Path, source: str, repeats: int, url: str | None) -> Usage:
-    """Return what dividing the table as one kind of source takes, the median of some times."""
+def measured(folder: Path, source: str, repeats: int, once: Callable[[], tuple[Usage, bool]]) -> Usage:
+    """Return what dividing the table as one kind of source takes, the median of some times.
+
+    Args:
+        once: divides it; see `divided`.
+    """
     if source in _WRITES:
         subprocess.run(
             [sys.executable, "-c", _WRITES[source]], cwd=folder, check=True, env=environment(folder)
         )
-    used = middle([warm(partial(divided, folder, source, url)) for _ in range(repeats)])
+    used = middle([warm(once) for _ in range(repeats)])
     for path in folder.glob("patients.[cd]*"):
         path.unlink()
     return used
 
 
-def divided(folder: Path, source: str, url: str | None) -> tuple[Usage, bool]:
-    """Divide the table; return what it took, and whether kernels were compiled."""
+def divided(folder: Path, source: str, url: str | None, *, jobs: int | None = None) -> tuple[Usage, bool]:
+    """Divide the table; return what it took, and whether kernels were compiled.
+
+    Args:
+        url: of Spark Connect, for that source.
+        jobs: releases made at a time; None: none is made.
+    """
+    words = ("divide", "policy.yaml", *(() if jobs is None else ("--release", "--jobs", str(jobs))))
     place = SOURCES[source].replace("FILE", str(folder / "patients.parquet"))
     policy = POLICY.read_text(encoding="utf-8").replace(GENERATED, f"source: {{{place}, {_LIMITS}}}")
     more = {} if url is None else {"BENCHMARK_SPARK": url, "PYTHONPATH": _with_pyspark(folder)}
     with new_project(folder, policy) as project:
         try:
-            used, said = command(project, folder, ("divide", "policy.yaml"), more)
-            if len(list(folder.glob("partitions/*/*.parquet"))) < 2:
+            used, said = command(project, folder, words, more)
+            kept, collected = folder.glob("partitions/*/*.parquet"), project.rglob("collection.json")
+            if not any(kept if jobs is None else collected):
                 raise SystemExit(f"{source}: must be divided")
         finally:
             shutil.rmtree(folder / "partitions", ignore_errors=True)

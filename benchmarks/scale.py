@@ -137,24 +137,11 @@ def release(folder: Path, more: Mapping[str, str] | None = None) -> tuple[Usage,
 
 
 def release_divided(folder: Path, more: Mapping[str, str] | None = None, *, jobs: int) -> tuple[Usage, bool]:
-    """Divide the file of a folder, and release its partitions so many at a time; the higher peak counts."""
-    with new_project(folder, policy_text()) as project:
-        try:
-            one, said = command(project, folder, ("divide", "policy.yaml"), more)
-            (policy,) = project.glob("policy-*.yaml")
-            keys = sorted(path.stem for path in folder.glob("partitions/*/*.parquet"))
-            words = ("run", policy.name, "--partitions", f"{keys[0]}...{keys[-1]}", "--jobs", str(jobs))
-            two, more_said = command(project, folder, words, more)
-        finally:
-            shutil.rmtree(folder / "partitions", ignore_errors=True)
-    both = Usage(
-        one.seconds + two.seconds,
-        one.user + two.user,
-        one.system + two.system,
-        max(one.peak, two.peak),
-        max(one.processes, two.processes),
-    )
-    return both, _COMPILING in said + more_said
+    """Divide the file of a folder, release its partitions so many at a time, and collect them."""
+    try:
+        return made(folder, policy_text(), ("divide", "policy.yaml", "--release", "--jobs", str(jobs)), more)
+    finally:
+        shutil.rmtree(folder / "partitions", ignore_errors=True)
 
 
 def made(
