@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -72,8 +73,8 @@ def release_partitions(
             say(_line_of(made, ended))
             if ended.code:
                 click.echo(ended.err, nl=False, err=True)
-    for warned in _warnings_of(made):
-        say(warned)
+    for line in [*_warnings_of(made), *_advice_of(made)]:
+        say(line)
     begun = {*made.documents, *made.codes}
     left = [key for key in keys if key not in begun]
     say(say_published(made.published, len(keys)) + (f"; not begun: {', '.join(left)}" if left else ""))
@@ -101,15 +102,22 @@ def _line_of(made: Releases, ended: Ended) -> str:
 
 def _warnings_of(made: Releases) -> list[str]:
     """Return a line for each limit that warned, with the number of partitions."""
-    warned = dict[str, int]()
-    for said in made.documents.values():
-        for verdict in said["verdicts"]:
-            if verdict["status"] == "warned":
-                warned[verdict["limit"]] = warned.get(verdict["limit"], 0) + 1
     many = len(made.keys)
+    warned = Counter(
+        verdict["limit"]
+        for said in made.documents.values()
+        for verdict in said["verdicts"]
+        if verdict["status"] == "warned"
+    )
     return [
         f"warned      {printable(limit)}: {count} of {many} partitions" for limit, count in warned.items()
     ]
+
+
+def _advice_of(made: Releases) -> list[str]:
+    """Return a line for each advice on refused partitions, with the number of partitions that it is for."""
+    advised = Counter(line for said in made.documents.values() for line in said["advice"])
+    return [f"advice      {line} ({count} of {len(made.keys)} partitions)" for line, count in advised.items()]
 
 
 def collect_all(folder: Path, policy_file: Path, options: Mapping[str, Any]) -> Collected:

@@ -69,6 +69,7 @@ def divide(
     """
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.division.divide import divide as divided  # noqa: PLC0415
+    from anon_pipeline.limits.releases import endless_schedule  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
 
     if options["jobs"] > 1 and not options["release"]:
@@ -80,7 +81,11 @@ def divide(
         found = divided(policy_file, policy, locations, parts=parts, to=to, observe=progress)
     if not options["as_json"]:
         _print(found, policy_file.with_name(found.policy.name), options)
-    click.echo(PRIVATE, err=True)
+    endless = endless_schedule(policy)
+    if endless is not None:
+        click.echo(f"noise       {endless}. Set a budget", err=True)
+    if not (options["as_json"] and options["release"]):
+        click.echo(PRIVATE, err=True)
     if options["release"]:
         ctx.exit(_release(found, policy_file, options))
     elif options["as_json"]:
@@ -108,7 +113,7 @@ def _release(found: Division, policy_file: Path, options: Mapping[str, Any]) -> 
             done = True
     finally:
         if not done:
-            click.echo("The partitions' files are kept.", err=True)
+            click.echo(_KEPT, err=True)
             _print_next(found, policy_file, options, missing=True, err=True)
     if as_json:
         released = {"releases": made.in_order(), "collected": None if collection is None else str(collection)}
@@ -144,6 +149,12 @@ def _print(found: Division, policy_file: Path, options: Mapping[str, Any]) -> No
 
 
 _DELETE: Final = "Delete them when the releases are out."
+_KEPT: Final = (
+    "The partitions' files are kept: delete them when all is collected. To go on after a refusal, change the "
+    "limits in the policy of the partitions (rehearse POLICY --partition KEY tries them, and costs no ε). "
+    "Releases that were made before the change have another policy: then leave --policy out of the second "
+    "command."
+)
 
 
 def _print_next(

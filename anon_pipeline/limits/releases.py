@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit, judge_bound
@@ -54,14 +55,33 @@ def _judge_repeated_noise(case: Case, demand: Demand) -> Verdict:
     repeats = None if endless is None else _repeats(policy, case.in_ledger)
     if repeats is None:
         return Verdict(demand.name, Status.PASSED)
-    reason = f"{repeats}, and {endless}: the mean of the releases reveals what the noise hides"
+    reason = f"{repeats}, and {endless}: {_REVEALS}"
     return Verdict(demand.name, Status.REFUSED, reason=reason)
+
+
+def endless_schedule(policy: Policy) -> str | None:
+    """Say why the schedule of a policy draws new noise for the same people without an end; None: it does not.
+
+    For what is made by the schedule although its policy has none, as the partitions of a divided table.
+    """
+    if not policy.noisy or policy.source.kind.generated or not _repeats_by_schedule(policy):
+        return None
+    endless = _endless(policy.budget)
+    return None if endless is None else f"{_BY_SCHEDULE}, and {endless}: {_REVEALS}"
+
+
+def _repeats_by_schedule(policy: Policy) -> bool:
+    return policy.schedule is not None and not policy.source.named_partitions()
+
+
+_BY_SCHEDULE: Final = "the schedule draws new noise for the same source each time"
+_REVEALS: Final = "the mean of the releases reveals what the noise hides"
 
 
 def _repeats(policy: Policy, in_ledger: InLedger) -> str | None:
     """Say what draws new noise again and again; None: nothing is known to."""
-    if policy.schedule is not None and not policy.source.named_partitions():
-        return "the schedule draws new noise for the same source each time"
+    if _repeats_by_schedule(policy):
+        return _BY_SCHEDULE
     together = None if policy.noise_epsilon is None else in_ledger.epsilon_with(policy.noise_epsilon)
     if together is None or together <= LARGE_EPSILON:
         return None

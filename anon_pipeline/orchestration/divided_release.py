@@ -21,9 +21,11 @@ from dagster import AssetExecutionContext
 
 from anon_pipeline.base.errors import GateRefused, InputError, PolicyError, PublishError, private_stage
 from anon_pipeline.base.quiet import own_words
+from anon_pipeline.limits.releases import REPEATED_NOISE, endless_schedule
 from anon_pipeline.limits.table import limit_meaning
 from anon_pipeline.limits.verdicts import Status
 from anon_pipeline.orchestration.failures import as_failure
+from anon_pipeline.orchestration.metadata import markdown_list
 from anon_pipeline.orchestration.names import check_names
 from anon_pipeline.orchestration.release_facts import link_to, path_within
 from anon_pipeline.orchestration.resources import FOLDERS
@@ -37,8 +39,18 @@ from anon_pipeline.publish.collection.collection_document import COLLECTION, PAG
 _PROGRAM: Final = "from anon_pipeline.cli import main; main()"
 _REFUSED: Final = (1, 3)
 """Exit codes of `divide` that say something about the data."""
+_REASONS: Final = ("error: ", "refused: ")
+"""How lines begin with which the program says why it failed; none of them has a value of the data."""
 _NAMED: Final = 5  # partitions that a check names
 _WORST: Final = (Status.REFUSED, Status.UNMEASURED, Status.WARNED, Status.PASSED)
+
+
+_WHERE: Final = (
+    "What was measured: anon-pipeline vault measured POLICY --partition KEY --out FILE, with the policy of "
+    "the partitions",
+    "Why: anon-pipeline rehearse POLICY --partition KEY, with the policy of the partitions and their files, "
+    "or the report of a partition",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +69,15 @@ class Divided:
 
 @dataclass(frozen=True, slots=True)
 class _Ended:
-    """How `divide` ended: its exit code, and what it printed; None: nothing that can be read."""
+    """How `divide` ended.
+
+    document: what it printed; None: nothing that can be read.
+    why: the line that says why it failed, if there is one.
+    """
 
     code: int
     document: Mapping[str, Any] | None
+    why: str = ""
 
 
 def published_divided(policy: Policy, divided: Divided, project: Path) -> dg.AssetsDefinition:
@@ -131,13 +148,15 @@ def _run(context: AssetExecutionContext, divided: Divided, folders: Locations, p
     ):
         try:
             out = reader.submit(lambda: "" if child.stdout is None else child.stdout.read())
+            why = ""
             for line in child.stderr or ():
                 with own_words():
                     context.log.info(line.rstrip())
+                why = line.strip() if line.startswith(_REASONS) else why
             said, code = out.result(), child.wait()
         finally:
             child.terminate()
-    return _Ended(code, json.loads(said) if said.startswith("{") else None)
+    return _Ended(code, json.loads(said) if said.startswith("{") else None, why)
 
 
 def _environment(folders: Locations) -> dict[str, str]:
@@ -154,6 +173,19 @@ def _environment(folders: Locations) -> dict[str, str]:
     return kept | {f"ANON_PIPELINE_{name}": value for name, value in named.items()}
 
 
+def _closeness(document: Mapping[str, Any]) -> list[str]:
+    """Say what t means in the partitions, where it is not what it is in a release of the whole table."""
+    smaller = [
+        f"{name}: t = {t:g} in each partition; so the policy's t holds for the whole table"
+        for name, t in document["closeness"].items()
+    ]
+    apart = [
+        f"{name}: t holds in each partition, and perhaps not for the whole table"
+        for name in document["apart"]
+    ]
+    return smaller + apart
+
+
 def _checks(policy: Policy, releases: Sequence[Mapping[str, Any]]) -> Iterator[dg.AssetCheckResult]:
     """Yield a check for each limit that partitions have judged: how the worst of them ended."""
     for limit, name in check_names(policy).items():
@@ -163,21 +195,27 @@ def _checks(policy: Policy, releases: Sequence[Mapping[str, Any]]) -> Iterator[d
                 if verdict["limit"] == limit:
                     by.setdefault(Status(verdict["status"]), []).append(release["partition"])
         if by:
-            yield _check(policy, name, by)
+            endless = endless_schedule(policy) if limit == REPEATED_NOISE.name else None
+            yield _check(policy, name, by, endless)
 
 
-def _check(policy: Policy, name: str, by: Mapping[Status, Sequence[str]]) -> dg.AssetCheckResult:
+def _check(
+    policy: Policy, name: str, by: Mapping[Status, Sequence[str]], endless: str | None
+) -> dg.AssetCheckResult:
     """Return the check of a limit.
 
     Args:
         by: partitions by how they were judged.
+        endless: what the schedule of the release does, which partitions do not know; None: nothing.
     """
     many, worst = sum(map(len, by.values())), next(status for status in _WORST if status in by)
     these = by[worst]
     named = ", ".join(these[:_NAMED]) + (f" and {len(these) - _NAMED} more" if len(these) > _NAMED else "")
     said = f"passed in all {many} partitions"
     if worst is not Status.PASSED:
-        said = f"{worst} in {len(these)} of {many} partitions: {named}. Their reports say why"
+        said = f"{worst} in {len(these)} of {many} partitions: {named}. {_WHERE[worst is Status.WARNED]}"
+    elif endless is not None:
+        worst, said = Status.WARNED, endless
     return dg.AssetCheckResult(
         asset_key=stage_key(policy, "published"),
         check_name=name,
@@ -195,7 +233,7 @@ def _complete(ended: _Ended, releases: Sequence[Mapping[str, Any]]) -> Mapping[s
         GateRefused: partitions were refused, or the table cannot be divided within its limits.
         PublishError: anything else.
     """
-    log = "What `divide` said is in the log of this run."
+    log = f"{ended.why} What `divide` said is in the log of this run.".lstrip()
     if ended.code in _REFUSED:
         left = [one["partition"] for one in releases if not one["published"]]
         said = f"partitions were refused: {', '.join(left)}" if left else "the release was refused"
@@ -226,6 +264,7 @@ def _metadata(document: Mapping[str, Any], releases: Path) -> dict[str, Any]:
         "class_count": together["classes"],
         "class_size_least": together["smallest"],
         "partitions": len(keys),
+        **({"closeness": markdown_list(closeness)} if (closeness := _closeness(document)) else {}),
         "folder": path_within(folder, releases),
         "collection": link_to(folder / COLLECTION, releases),
         "report": link_to(folder / PAGE, releases),

@@ -19,7 +19,9 @@ OPTIONS = {"jobs": 2, "project": None, "allow_outside": False}
 
 def said(key: str, *, published: bool = True, **statuses: str) -> str:
     verdicts = [{"limit": limit, "status": status} for limit, status in statuses.items()]
-    return json.dumps({"published": published, "partition": key, "verdicts": verdicts, "records": 1_200})
+    advice = [] if published else ["take a larger k"]
+    found = {"published": published, "partition": key, "verdicts": verdicts, "advice": advice}
+    return json.dumps({**found, "records": 1_200})
 
 
 def released(monkeypatch: pytest.MonkeyPatch, *ended: Ended) -> tuple[Releases, list[str]]:
@@ -65,7 +67,12 @@ def test_some_refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
     assert not made.complete
     assert made.code == 1
     assert [one["partition"] for one in made.in_order()] == ["d1.1", "d1.2"]
-    assert lines[1:] == ["refused     d1.2: rare, t", "refused     d1.3", "1 of 3 partitions published"]
+    assert lines[1:] == [
+        "refused     d1.2: rare, t",
+        "refused     d1.3",
+        "advice      take a larger k (1 of 3 partitions)",
+        "1 of 3 partitions published",
+    ]
     assert capsys.readouterr().err == "why\nno\n"
 
 

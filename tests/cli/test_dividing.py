@@ -270,8 +270,8 @@ def ended(made: Folder, monkeypatch: pytest.MonkeyPatch, *how: tuple[int, str]) 
     return made.call("divide", "policy.yaml", "--into", "2", "--release")
 
 
-PUBLISHED = json.dumps({"published": True, "verdicts": [], "records": 600})
-REFUSED = json.dumps({"published": False, "verdicts": [{"limit": "k", "status": "refused"}]})
+PUBLISHED = json.dumps({"published": True, "verdicts": [], "advice": [], "records": 600})
+REFUSED = json.dumps({"published": False, "verdicts": [{"limit": "k", "status": "refused"}], "advice": []})
 
 
 @pytest.mark.parametrize(
@@ -293,7 +293,7 @@ def test_unless_all_are_published_the_files_are_kept(
     made = project(folder, small_people)
     done = ended(made, monkeypatch, *how)
     assert done.code == code
-    assert "The partitions' files are kept." in done.err
+    assert "The partitions' files are kept: " in done.err
     words = next_of(done.err)
     assert words[-3:] == ["--missing", "--jobs", "2"]
     assert len(list(made.path.glob("partitions/*/*.parquet"))) == 2
@@ -311,8 +311,18 @@ def test_what_cannot_be_collected_is_kept(
     made = project(folder, small_people)
     done = ended(made, monkeypatch, (0, PUBLISHED), (0, PUBLISHED))
     assert done.code != 0
-    assert "The partitions' files are kept." in done.err
+    assert "The partitions' files are kept: " in done.err
     assert len(list(made.path.glob("partitions/*/*.parquet"))) == 2
+
+
+def test_a_schedule_that_draws_noise_without_end_is_named(
+    folder: Callable[..., Folder], small_people: Callable[..., pd.DataFrame]
+) -> None:
+    """The partitions have no schedule, so their gates do not see it."""
+    made = project(folder, small_people, schedule={"cron": "0 3 1 * *"})
+    done = made.call("divide", "policy.yaml", "--into", "2")
+    assert done.code == 0
+    assert "noise       the schedule draws new noise for the same source each time, and no budget" in done.err
 
 
 def test_jobs_need_releases(folder: Callable[..., Folder]) -> None:
