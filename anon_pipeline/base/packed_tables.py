@@ -237,6 +237,17 @@ def numbered_cells(table: Table, name: str) -> tuple[NDArray[Any], pd.Series] | 
     return table.packed_column(name).numbered_cells() if isinstance(table, PackedTable) else None
 
 
+def counted_cells(table: Table, name: str) -> tuple[pd.Series, NDArray[np.int64]]:
+    """Return cells of a column, (m,), with all that occur, and how many records have each, (m,).
+
+    Of a packed column these are the different ones, of another one all cells as they stand.
+    """
+    found = numbered_cells(table, name)
+    if found is None:
+        return table[name], np.ones(len(table), np.int64)
+    return found[1], np.bincount(found[0], minlength=len(found[1]))
+
+
 def change_cells(
     table: Table, name: str, change: Callable[[pd.Series], pd.Series]
 ) -> pd.Series | PackedColumn:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.blocks import narrow_integers
 from anon_pipeline.base.order import count_different, different_values
-from anon_pipeline.base.packed_tables import Table, unpack_table, value_numbers
+from anon_pipeline.base.packed_tables import Table, counted_cells, unpack_table, value_numbers
 from anon_pipeline.base.values import column_codes
 from anon_pipeline.catalog.detectors.identifying_names import birth_part, is_vague, telling_name
 from anon_pipeline.catalog.detectors.identifying_values import looks_like, may_be
@@ -156,7 +156,7 @@ def doubtful_columns(frame: Table, policy: Policy) -> Iterator[str]:
 
 def _few_values(frame: Table, policy: Policy, name: str) -> list[str]:
     """Return the different values of a column that has fewer than `MANY` and is not coarsened; else none."""
-    if name in policy.coarsened or frame[name].nunique() >= MANY:
+    if name in policy.coarsened or counted_cells(frame, name)[0].nunique() >= MANY:
         return []
     return [str(text) for text in column_codes(frame, name)[1].drop_null().to_pylist()]
 

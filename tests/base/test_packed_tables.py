@@ -19,6 +19,7 @@ from anon_pipeline.base.packed_tables import (
     Table,
     change_cells,
     column_type,
+    counted_cells,
     insert_column,
     is_large,
     missing_cells,
@@ -252,6 +253,15 @@ def test_what_is_wrong_with_cells_is_counted_in_records() -> None:
     table = pack_large(pd.DataFrame({"pay": [1.5, 1.5, 2.0, 1.5]}))
     with pytest.raises(InputError, match="pay: 4 records"):
         change_cells(table, "pay", refuse)
+
+
+def test_counted_cells_of_any_table() -> None:
+    cells, records = counted_cells(
+        pack_large(pd.DataFrame({"city": pd.array(["b", None, "b"], "str")})), "city"
+    )
+    assert (cells.fillna("-").tolist(), records.tolist()) == (["b", "-"], [2, 1])
+    cells, records = counted_cells(pd.DataFrame({"city": ["b", "a", "b"]}), "city")
+    assert (cells.tolist(), records.tolist()) == (["b", "a", "b"], [1, 1, 1])
 
 
 def test_missing_cells_of_any_table() -> None:
