@@ -46,11 +46,6 @@ class PackedColumn(ABC):
     def dtype(self) -> Any:
         """The type that pandas has for the column."""
 
-    @property
-    def distinct(self) -> Codes | None:
-        """A number for each record, (n,), equal where and only where values are; None: not known so."""
-        return None
-
     def numbered_cells(self) -> tuple[Codes, pd.Series] | None:
         """Return the cells that occur, (m,), in the order in which they do, and the number of each record's.
 
@@ -125,11 +120,6 @@ class CodedTexts(_Coded):
     values: pa.Array = field(repr=False)
     kind: pd.StringDtype
 
-    @property
-    def distinct(self) -> Codes | None:
-        """The codes."""
-        return self.codes
-
     def _equals(self, other: CodedTexts) -> bool:
         places = pc.index_in(other.values, value_set=self.values).fill_null(-1).to_numpy()
         return np.array_equal(places.take(other.codes), self.codes)
@@ -176,11 +166,6 @@ class CodedCounts(_Coded):
     kept: KeptCodes = field(repr=False)
     least: int = field(repr=False)
     kind: np.dtype[Any]
-
-    @property
-    def distinct(self) -> Codes | None:
-        """The codes."""
-        return self.codes
 
     def _equals(self, other: CodedCounts) -> bool:
         return np.array_equal(other.codes + np.int64(other.least), self.codes + np.int64(self.least))

@@ -20,6 +20,7 @@ from anon_pipeline.base.packed_tables import (
     change_cells,
     column_type,
     counted_cells,
+    factorize_column,
     insert_column,
     is_large,
     missing_cells,
@@ -178,6 +179,11 @@ def test_values_are_numbered_as_pandas_numbers_them(name: str) -> None:
     for table in (take_rows(pack_large(before), rows), take_rows(before, rows)):
         assert value_numbers(table, name).tolist() == wanted.tolist()
         assert column_type(table, name) == before[name].dtype
+        for missing in (True, False):
+            codes, values = factorize_column(table, name, use_na_sentinel=missing)
+            own, known = pd.factorize(before[name].take(rows), use_na_sentinel=missing)
+            assert codes.tolist() == own.tolist()
+            pd.testing.assert_index_equal(pd.Index(values), pd.Index(known))
 
 
 def test_cells_of_another_table_are_recognized() -> None:
