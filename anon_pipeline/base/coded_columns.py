@@ -46,11 +46,6 @@ class PackedColumn(ABC):
     def dtype(self) -> Any:
         """The type that pandas has for the column."""
 
-    @property
-    def distinct(self) -> Codes | None:
-        """A number for each record, (n,), equal where and only where values are; None: not known so."""
-        return None
-
     def numbered_cells(self) -> tuple[Codes, pd.Series] | None:
         """Return the cells that occur, (m,), in the order in which they do, and the number of each record's.
 
@@ -69,11 +64,15 @@ class PackedColumn(ABC):
 
 
 class _Coded(PackedColumn):
-    """A column of codes, (n,), and what they stand for; its cells have a type of pandas, ``kind``."""
+    """A column of codes, (n,), and what they stand for; its cells have a type of pandas, ``kind``.
+
+    seen: once they were asked for, the different codes in the order in which they occur, if they are few.
+    """
 
     __slots__ = ()
     kept: KeptCodes
     kind: Any
+    seen: list[Codes]
 
     @property
     def codes(self) -> Codes:
@@ -97,10 +96,16 @@ class _Coded(PackedColumn):
     def numbered_cells(self) -> tuple[Codes, pd.Series] | None:
         """Number the different cells in the order in which they come."""
         codes = self.codes
-        if not len(codes) or (many := int(codes.max()) + 1) > len(codes):
+        if self.seen:
+            order = self.seen[0]
+        elif not len(codes) or (many := int(codes.max()) + 1) > len(codes):
             return None
-        order = _first_seen(codes, many)
-        numbers = np.zeros(many, codes.dtype)
+        else:
+            order = _first_seen(codes, many)
+            self.seen[:] = [order] if len(order) <= _AT_ONCE else []
+        if np.array_equal(order, np.arange(len(order))):  # the codes are these numbers
+            return codes, self._cells_of(order)
+        numbers = np.zeros(int(order.max()) + 1, codes.dtype)
         numbers[order] = np.arange(len(order))
         return numbers.take(codes), self._cells_of(order)
 
@@ -124,18 +129,16 @@ class CodedTexts(_Coded):
     kept: KeptCodes = field(repr=False)
     values: pa.Array = field(repr=False)
     kind: pd.StringDtype
-
-    @property
-    def distinct(self) -> Codes | None:
-        """The codes."""
-        return self.codes
+    seen: list[Codes] = field(default_factory=list, repr=False)
 
     def _equals(self, other: CodedTexts) -> bool:
         places = pc.index_in(other.values, value_set=self.values).fill_null(-1).to_numpy()
         return np.array_equal(places.take(other.codes), self.codes)
 
     def _cells_of(self, codes: Codes) -> pd.Series:
-        cells: ExtensionArray = pd.array(self.values.take(pa.array(codes)), dtype=self.kind)
+        cells: ExtensionArray = pd.array(
+            pc.take(self.values, pa.array(codes), boundscheck=False), dtype=self.kind
+        )
         return pd.Series(cells, copy=False)
 
     def take(self, rows: NDArray[np.int64]) -> PackedColumn:
@@ -154,6 +157,7 @@ class CodedNumbers(_Coded):
     kept: KeptCodes = field(repr=False)
     bits: NDArray[np.int64] = field(repr=False)
     kind: np.dtype[Any]
+    seen: list[Codes] = field(default_factory=list, repr=False)
 
     def _equals(self, other: CodedNumbers) -> bool:
         return np.array_equal(other.bits.take(other.codes), self.bits.take(self.codes))
@@ -176,11 +180,7 @@ class CodedCounts(_Coded):
     kept: KeptCodes = field(repr=False)
     least: int = field(repr=False)
     kind: np.dtype[Any]
-
-    @property
-    def distinct(self) -> Codes | None:
-        """The codes."""
-        return self.codes
+    seen: list[Codes] = field(default_factory=list, repr=False)
 
     def _equals(self, other: CodedCounts) -> bool:
         return np.array_equal(other.codes + np.int64(other.least), self.codes + np.int64(self.least))

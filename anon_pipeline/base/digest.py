@@ -8,11 +8,15 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from anon_pipeline.base.blocks import slices_of
-from anon_pipeline.base.packed_tables import Table
+from anon_pipeline.base.coded_columns import CodedTexts, PackedColumn
+from anon_pipeline.base.packed_tables import PackedTable, Table
 from anon_pipeline.base.size_bounds import file_size
 from anon_pipeline.base.values import to_arrow
+
+_TEXTS = 2**15  # records whose texts are written out at once
 
 
 def digest_frame(frame: Table) -> str:
@@ -27,8 +31,25 @@ def digest_frame(frame: Table) -> str:
         InputError: a column of several kinds of values, or of lists, bytes and the like.
     """
     sha = hashlib.sha256(str(len(frame)).encode())
+    if isinstance(frame, PackedTable):
+        for name in frame.columns:
+            _update_packed(sha, name, frame.packed_column(name))
+        return sha.hexdigest()
     for name, column in frame.items():
         _update(sha, str(name), *_canonical(to_arrow(column)))
+    return sha.hexdigest()
+
+
+def digest_packed(name: str, column: PackedColumn, records: int) -> str:
+    """Return what `digest_frame` returns of a table of this packed column alone.
+
+    Args:
+        records: n.
+    Raises:
+        InputError: see `digest_frame`.
+    """
+    sha = hashlib.sha256(str(records).encode())
+    _update_packed(sha, name, column)
     return sha.hexdigest()
 
 
@@ -78,27 +99,61 @@ def _moments(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
 
 def _update(sha: hashlib._Hash, name: str, kind: str, array: pa.Array) -> None:
     sha.update(f"\x00{len(name)}:{name}\x00{kind}\x00".encode(errors="surrogatepass"))
-    sha.update(np.packbits(array.is_valid().to_numpy(zero_copy_only=False)).data)
+    sha.update(_validity(array))
     if pa.types.is_large_string(array.type):
-        filled = array.fill_null("")
+        filled = array.fill_null("") if array.null_count else array  # it would be copied
+        ends = _ends(filled)
         for part in slices_of(len(filled)):
-            lengths = pc.binary_length(filled.slice(part.start, part.stop - part.start))
-            sha.update(lengths.to_numpy(zero_copy_only=False).astype(np.int64, copy=False).data)
-        sha.update(_text_bytes(filled))
+            sha.update(np.diff(ends[part.start : part.stop + 1]).data)
+        sha.update(_text_bytes(filled, ends))
         return
     if pa.types.is_temporal(array.type):
         array = array.cast(pa.int64())
-    filled = array.fill_null(False if pa.types.is_boolean(array.type) else 0)
+    filled = array
+    if array.null_count:
+        filled = array.fill_null(False if pa.types.is_boolean(array.type) else 0)
     sha.update(np.ascontiguousarray(filled.to_numpy(zero_copy_only=False)).data)
 
 
-def _text_bytes(array: pa.LargeStringArray) -> memoryview:
+def _update_packed(sha: hashlib._Hash, name: str, column: PackedColumn) -> None:
+    """Add a column; of texts that repeat some at a time, which stay in the processor's cache."""
+    if not isinstance(column, CodedTexts):
+        _update(sha, name, *_canonical(to_arrow(column.unpack(name))))
+        return
+    codes, texts = column.codes, column.values.cast(pa.large_string())
+    there = texts.is_valid().to_numpy(zero_copy_only=False)
+    filled = texts.fill_null("")
+    lengths = np.diff(_ends(filled))
+    sha.update(f"\x00{len(name)}:{name}\x00{texts.type}\x00".encode(errors="surrogatepass"))
+    sha.update(np.packbits(there.take(codes)).data)
+    for part in slices_of(len(codes)):
+        sha.update(lengths.take(codes[part]).data)
+    for part in slices_of(len(codes), most=_TEXTS):
+        own = pc.take(filled, pa.array(codes[part]), boundscheck=False)
+        sha.update(_text_bytes(own, _ends(own)))
+
+
+def _validity(array: pa.Array) -> memoryview:
+    """Return a bit for each value, 0 where it is missing: eight in a byte, the first one its highest."""
+    if array.null_count:
+        return np.packbits(array.is_valid().to_numpy(zero_copy_only=False)).data
+    bits = np.full(-(-len(array) // 8), 255, np.uint8)
+    if len(array) % 8:
+        bits[-1] = 256 - (1 << 8 - len(array) % 8)
+    return bits.data
+
+
+def _ends(array: pa.LargeStringArray) -> NDArray[np.int64]:
+    """Return where the bytes of the first text begin, and where those of each text end, (n + 1,)."""
+    if not len(array):
+        return np.zeros(1, np.int64)
+    return np.frombuffer(array.buffers()[1], np.int64)[array.offset : array.offset + len(array) + 1]
+
+
+def _text_bytes(array: pa.LargeStringArray, ends: NDArray[np.int64]) -> memoryview:
     """Return the texts' UTF-8 bytes end to end; they are not copied."""
     buffer = array.buffers()[2]
-    if buffer is None or not len(array):
-        return memoryview(b"")
-    offsets = np.frombuffer(array.buffers()[1], dtype=np.int64)[array.offset : array.offset + len(array) + 1]
-    return memoryview(buffer)[offsets[0] : offsets[-1]]
+    return memoryview(b"") if buffer is None else memoryview(buffer)[ends[0] : ends[-1]]
 
 
 def digest_file(path: Path) -> str:

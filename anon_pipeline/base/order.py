@@ -1,7 +1,8 @@
 """Sorting whole numbers with their places, and the different ones among them.
 
-numpy sorts numbers of 64 bits with vector instructions, five times as fast as their places: so each number is
-sorted with its place in its last bits, where both fit. Its `numpy.unique` hashes, which takes longer still.
+Each number is sorted with its place in its last bits, where both fit: many of them digit by digit
+(`radix_sort`), few by numpy, which sorts numbers of 64 bits several times as fast as their places. Its
+`numpy.unique` hashes, which takes longer still.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 _DIGIT = 16  # bits that numpy sorts without comparing
 _DIGITS = 3  # so many digits are sorted faster one after the other than numbers by comparing them
 _FEW = 2**12  # numbers that are sorted at once
+_COMPILED_FROM = 2**16  # numbers that a compiled loop sorts; of fewer its compilation takes longer
 _SPARSE = 4  # numbers of more values than so many times the records are sorted, not counted in place
 _BITS = 63  # of a number ≥ 0
 _WIDEST = 2**62  # between the least and the largest number, so that their difference is one
@@ -43,6 +45,10 @@ def sort_keys(keys: Integers, space: int) -> tuple[Integers, Integers]:
     """
     wide, bits = max(int(space) - 1, 1).bit_length(), max(len(keys) - 1, 1).bit_length()
     digits = -(-wide // _DIGIT)
+    if len(keys) >= _COMPILED_FROM and wide + bits <= _BITS:
+        from anon_pipeline.base.radix_sort import sort_with_places  # noqa: PLC0415 - slow to import
+
+        return sort_with_places(keys.astype(np.int64, copy=False), wide, bits)
     if digits > 1 and wide + bits <= _BITS:
         packed = keys.astype(np.int64)  # a copy
         packed <<= bits
@@ -96,6 +102,15 @@ def ranks_of(present: NDArray[np.bool_]) -> NDArray[np.signedinteger]:
     return ranks
 
 
+def _sort_numbers(keys: Integers, space: int) -> Integers:
+    """Return numbers in [0, space) in ascending order, (n,)."""
+    if len(keys) < _COMPILED_FROM:
+        return np.sort(keys)
+    from anon_pipeline.base.radix_sort import sort_numbers  # noqa: PLC0415 - slow to import
+
+    return sort_numbers(keys.astype(np.int64, copy=False), max(int(space) - 1, 1).bit_length())
+
+
 def _begin_another(ordered: Integers) -> NDArray[np.bool_]:
     """Tell which of some sorted numbers differ from the one before, (n,)."""
     fresh = np.ones(len(ordered), np.bool_)
@@ -117,7 +132,7 @@ def count_values(keys: Integers, space: int) -> tuple[Integers, Integers]:
         counts = np.bincount(keys)
         values = np.flatnonzero(counts)
         return values, counts[values]
-    ordered = np.sort(keys)
+    ordered = _sort_numbers(keys, space)
     starts = np.flatnonzero(_begin_another(ordered))
     values = ordered[starts]
     del ordered

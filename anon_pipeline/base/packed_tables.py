@@ -221,11 +221,23 @@ def column_type(table: Table, name: str) -> Any:
 
 def value_numbers(table: Table, name: str) -> NDArray[np.int64]:
     """Number the values of a column in the order in which they occur, a missing one as any other, (n,)."""
-    if isinstance(table, PackedTable):
-        distinct = table.packed_column(name).distinct
-        if distinct is not None:
-            return pd.factorize(distinct)[0].astype(np.int64)
-    return pd.factorize(table[name], use_na_sentinel=False)[0].astype(np.int64)
+    return factorize_column(table, name, use_na_sentinel=False)[0]
+
+
+def factorize_column(
+    table: Table, name: str, *, use_na_sentinel: bool = True
+) -> tuple[NDArray[np.int64], pd.Index]:
+    """Do as `pandas.factorize` does of a column; of a packed one each different cell is looked at once.
+
+    Args:
+        use_na_sentinel: whether a missing value has the number −1, and is none of the values.
+    Returns:
+        (n,) numbers of values in the order in which they occur, and (m,) the values.
+    """
+    found = numbered_cells(table, name)
+    codes, values = pd.factorize(found[1] if found else table[name], use_na_sentinel=use_na_sentinel)
+    codes = codes.astype(np.int64, copy=False)
+    return codes if found is None else codes.take(found[0]), values
 
 
 def numbered_cells(table: Table, name: str) -> tuple[NDArray[Any], pd.Series] | None:
@@ -235,6 +247,15 @@ def numbered_cells(table: Table, name: str) -> tuple[NDArray[Any], pd.Series] | 
         The number of each record's cell, (n,) 0 … m−1, and the cells; None: not known without unpacking.
     """
     return table.packed_column(name).numbered_cells() if isinstance(table, PackedTable) else None
+
+
+def counted_cells(table: Table, name: str) -> tuple[pd.Series, NDArray[np.int64]]:
+    """Return cells of a column, (m,), with all that occur, and how many records have each, (m,).
+
+    Of a packed column these are the different ones, of another one all cells as they stand.
+    """
+    numbers, cells = numbered_cells(table, name) or (np.arange(len(table)), table[name])
+    return cells, np.bincount(numbers)
 
 
 def change_cells(

@@ -156,13 +156,22 @@ def arrow_codes(column: pd.Series) -> tuple[NDArray[np.int64], pa.LargeStringArr
 
     Numbers and dates are distinguished before they are written, so that each is written once.
     """
-    if isinstance(column.dtype, pd.StringDtype):
-        return number_texts(pa.array(column, type=pa.large_string()))
+    written = arrow_texts(column)
+    if written is not None:
+        return number_texts(written)
     if not _written_alike(column):
         return number_texts(pa.array(to_texts(column), type=pa.large_string()))
     codes, values = pd.factorize(column, use_na_sentinel=False)
     again, texts = arrow_codes(to_texts(pd.Series(values, dtype=column.dtype)))
     return again[codes], texts
+
+
+def arrow_texts(column: pd.Series) -> pa.LargeStringArray | None:
+    """Return a column of texts as Arrow has them, (n,); None: it is none."""
+    if not isinstance(column.dtype, pd.StringDtype):
+        return None
+    texts = pa.array(column, type=pa.large_string())
+    return texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
 
 
 def column_codes(table: Table, name: str) -> tuple[NDArray[np.int64], pa.LargeStringArray]:

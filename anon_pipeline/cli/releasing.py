@@ -206,6 +206,7 @@ def _run_each(ctx: click.Context, releases: Sequence[Asked], options: Mapping[st
                     documents.append(release_document(asked, written))
                 else:
                     print_release(asked, written, exact=shows_values(ctx))
+                del written  # its table would be held while the next release is made
     finally:
         if as_json:
             echo_json({"partitions": documents})

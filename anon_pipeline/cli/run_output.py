@@ -170,15 +170,13 @@ def count_earlier(policy: Policy, written: Published) -> int:
 
 
 def _rest(asked: Asked, written: Published) -> list[str]:
-    """Say what is left of the data, in words, from the released file, its manifest and the policy alone."""
+    """Say what is left of the data, in words, from the released table, its manifest and the policy alone."""
     from anon_pipeline.base.errors import InputError, private_stage  # noqa: PLC0415
-    from anon_pipeline.publish.release_files import named_table  # noqa: PLC0415
     from anon_pipeline.report.words import describe_rest  # noqa: PLC0415
 
     facts, hierarchies = written.manifest["facts"], asked.locations.hierarchies
-    with suppress(InputError), private_stage("report"):  # the user may have removed the file
-        frame = named_table(written.manifest_path, asked.policy)
-        return list(describe_rest(asked.policy, facts, frame, hierarchies=hierarchies))
+    with suppress(InputError), private_stage("report"):  # a hierarchy's file may be gone
+        return list(describe_rest(asked.policy, facts, written.frame, hierarchies=hierarchies))
     return []
 
 

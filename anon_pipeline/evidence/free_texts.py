@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from anon_pipeline.base.packed_tables import Table, unpack_table
+from anon_pipeline.base.packed_tables import Table, column_type, factorize_column, unpack_table
 from anon_pipeline.encode.codes import PERSON
 from anon_pipeline.evidence.released_columns import shown_columns
 from anon_pipeline.policy.model import Policy
@@ -33,17 +33,17 @@ def free_texts(frame: Table, policy: Policy, *, allowed: float) -> tuple[str, ..
         Names in the policy's order.
     """
     return tuple(
-        name for name in shown_columns(policy) if _holds_texts(frame[name]) and _is_free(frame, name, allowed)
+        name for name in shown_columns(policy) if _holds_texts(frame, name) and _is_free(frame, name, allowed)
     )
 
 
-def _holds_texts(series: pd.Series) -> bool:
-    return bool(series.dtype == object or pd.api.types.is_string_dtype(series.dtype))
+def _holds_texts(frame: Table, name: str) -> bool:
+    return bool(pd.api.types.is_string_dtype(column_type(frame, name)))
 
 
 def _is_free(frame: Table, name: str, allowed: float) -> bool:
     once = unpack_table(frame[[PERSON, name]]).drop_duplicates() if PERSON in frame else frame
-    codes, values = pd.factorize(once[name])
+    codes, values = factorize_column(once, name)
     holders = np.bincount(codes[codes >= 0], minlength=len(values))
     alone = np.flatnonzero(holders == 1)
     present = int(holders.sum())

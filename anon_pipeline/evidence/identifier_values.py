@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from anon_pipeline.base.blocks import narrow_integers, slices_of
-from anon_pipeline.base.packed_tables import Table, numbered_cells
-from anon_pipeline.base.values import arrow_codes, column_codes
+from anon_pipeline.base.packed_tables import PackedTable, Table, numbered_cells
+from anon_pipeline.base.values import arrow_codes, arrow_texts, column_codes
 from anon_pipeline.evidence.released_columns import MANY, shown_columns
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.singling_out import FEWEST
@@ -105,7 +105,9 @@ class _Values:
         keys: dict[Words, int] = {}
         packed = numbered_cells(table, name)
         if packed is None:
-            own = np.concatenate([_numbers(part, words, keys) for part in _text_blocks(table[name])])
+            differ = isinstance(table, PackedTable)  # or the column would be packed
+            parts = _text_blocks(table[name])
+            own = np.concatenate([_numbers(part, words, keys, differ=differ) for part in parts])
         else:
             own = _numbers(packed[1], words, keys)[packed[0]]
         many = np.bincount(own[own >= 0], minlength=len(keys))
@@ -120,9 +122,18 @@ def _text_blocks(series: pd.Series) -> Iterator[pd.Series]:
     yield from [series.iloc[part] for part in parts] or [series]
 
 
-def _numbers(series: pd.Series, words: Collection[str], keys: dict[Words, int]) -> NDArray[np.int32]:
-    """Return the number of each value, (n,), −1 where it says nothing; new ones are added to ``keys``."""
-    codes, texts = arrow_codes(series)
+def _numbers(
+    series: pd.Series, words: Collection[str], keys: dict[Words, int], *, differ: bool = False
+) -> NDArray[np.int32]:
+    """Return the number of each value, (n,), −1 where it says nothing; new ones are added to ``keys``.
+
+    Args:
+        differ: whether most values do: to find the different ones first would take as long as is saved.
+    """
+    texts = arrow_texts(series) if differ else None
+    codes: slice | NDArray[np.int64] = slice(len(series))
+    if texts is None:
+        codes, texts = arrow_codes(series)
     numbers = np.full(len(texts) + 1, -1, np.int32)
     places = _with_words(texts, words)
     for place, text in zip(places.tolist(), texts.take(pa.array(places)).to_pylist(), strict=True):

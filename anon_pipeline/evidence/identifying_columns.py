@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterator, Mapping, Sequence
 
-from anon_pipeline.base.packed_tables import Table, unpack_table
+from anon_pipeline.base.packed_tables import Table, factorize_column, unpack_table
 from anon_pipeline.encode.codes import PERSON
 from anon_pipeline.evidence.acknowledged_shares import blank_acknowledgements, holds_for_all
 from anon_pipeline.evidence.culprits import Culprit, culprits
@@ -16,7 +16,6 @@ from anon_pipeline.evidence.released_columns import (
     identifies,
     shown_columns,
     telling_columns,
-    value_codes,
 )
 from anon_pipeline.policy.acknowledgements import hashed_columns
 from anon_pipeline.policy.coarsening import Coarsened
@@ -203,7 +202,7 @@ def _hash_messages(frame: Table, policy: Policy, today: datetime.date) -> Iterat
                 f"acknowledged{_unheld(policy, [name], today)}. Set action: drop, or add "
                 f"{_WRITE.format(name, 1, today)}"
             )
-        elif distinct_share(value_codes(frame[name])) > share:
+        elif distinct_share(factorize_column(frame, name)[0]) > share:
             yield (
                 f"{name}: a released hash must have no more different values than is acknowledged"
                 f"{_unheld(policy, [name], today)}. Set action: drop, or decide on a larger share"
@@ -265,7 +264,7 @@ def _together(
         return allowed_share(policy, some, [today])
 
     once = unpack_table(frame[[PERSON, *names]]).drop_duplicates() if PERSON in frame else frame
-    codes = {name: value_codes(once[name]) for name in names}
+    codes = {name: factorize_column(once, name)[0] for name in names}
     found = exceeding_sets(list(codes.values()), share_allowed, budget=budget)
     different = {name: int(column.max(initial=-1)) for name, column in codes.items()}
     sets = [tuple(names[j] for j in chosen) for chosen in found.sets]

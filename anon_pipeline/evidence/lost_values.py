@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from anon_pipeline.base.packed_tables import Table
+from anon_pipeline.base.packed_tables import Table, column_type, factorize_column
 from anon_pipeline.evidence.evidence import Evidence, people_in
 from anon_pipeline.evidence.measures import require_originals
 from anon_pipeline.policy.hierarchies import hierarchy_kind
@@ -30,7 +30,7 @@ def lost_by_recoding(frame: Table, policy: Policy, classes: NDArray[np.int64]) -
     people = people_in(frame, policy)
     names = (*_categories(policy), *_category_candidates(policy))
     kept, k = classes >= 0, policy.gate_k
-    return tuple(name for name in names if lost_values(frame[name], kept, k=k, people=people))
+    return tuple(name for name in names if lost_values(frame, name, kept, k=k, people=people))
 
 
 def lost_columns(evidence: Evidence, policy: Policy) -> Iterator[str]:
@@ -45,12 +45,12 @@ def lost_columns(evidence: Evidence, policy: Policy) -> Iterator[str]:
     released = np.zeros(len(behind.frame), np.bool_)
     released[behind.own] = True
     for name in (*policy.generalized, *_category_candidates(policy)):
-        if lost_values(behind.frame[name], released, k=policy.gate_k, people=behind.people):
+        if lost_values(behind.frame, name, released, k=policy.gate_k, people=behind.people):
             yield name
 
 
 def lost_values(
-    series: pd.Series, released: NDArray[np.bool_], *, k: int, people: NDArray[np.int64] | None = None
+    table: Table, name: str, released: NDArray[np.bool_], *, k: int, people: NDArray[np.int64] | None = None
 ) -> int:
     """Count the values that k records have, and no released one; where people are counted, k people.
 
@@ -58,16 +58,16 @@ def lost_values(
     random. Numbers and days are no categories, and a missing value is none.
 
     Args:
-        series: (n,) values.
+        table: (n, columns), and the ``name`` of one.
         released: (n,) whether each record is released.
 
-    >>> island = pd.Series(["north"] * 40 + ["south"] * 40 + ["Inis"] * 5)
-    >>> lost_values(island, (island != "Inis").to_numpy(), k=5)
+    >>> table = pd.DataFrame({"island": ["north"] * 40 + ["south"] * 40 + ["Inis"] * 5})
+    >>> lost_values(table, "island", (table["island"] != "Inis").to_numpy(), k=5)
     1
     """
-    if not (series.dtype == object or pd.api.types.is_string_dtype(series.dtype)):
+    if not pd.api.types.is_string_dtype(column_type(table, name)):
         return 0
-    codes, values = pd.factorize(series, use_na_sentinel=True)
+    codes, values = factorize_column(table, name)
     there, missing = codes >= 0, 1 - float(released.mean()) if len(released) else 0.0
     if not len(values) or not missing:
         return 0

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import pack_columns
 from anon_pipeline.base.order import rank_values
+from anon_pipeline.base.packed_tables import column_type, factorize_column, value_numbers
 from anon_pipeline.evidence.evidence import Evidence
 from anon_pipeline.risk.people import count_people
 
@@ -37,7 +38,7 @@ def rare_together(evidence: Evidence, names: Sequence[str], *, k: int) -> float:
     released = evidence.released
     if not len(released):
         return 0.0
-    codes = [pd.factorize(released[name], use_na_sentinel=False)[0].astype(np.int64) for name in names]
+    codes = [value_numbers(released, name) for name in names]
     whole, different = rank_values(*pack_columns(codes))
     return _rare(evidence, whole, different, k) / len(released)
 
@@ -50,16 +51,16 @@ def rare_texts(evidence: Evidence, name: str, *, k: int) -> float:
     Args:
         name: of the column.
     """
-    series = evidence.released[name]
-    if not len(series) or not (series.dtype == object or pd.api.types.is_string_dtype(series.dtype)):
+    released = evidence.released
+    if not len(released) or not pd.api.types.is_string_dtype(column_type(released, name)):
         return 0.0
-    return _rare_of(evidence, name, k, missing=False) / len(series)
+    return _rare_of(evidence, name, k, missing=False) / len(released)
 
 
 def _rare_of(evidence: Evidence, name: str, k: int, *, missing: bool) -> int:
     """Count the records with a rare value of a column, a missing one among them or not."""
-    codes, values = pd.factorize(evidence.released[name], use_na_sentinel=not missing)
-    return _rare(evidence, codes.astype(np.int64), len(values), k)
+    codes, values = factorize_column(evidence.released, name, use_na_sentinel=not missing)
+    return _rare(evidence, codes, len(values), k)
 
 
 def _rare(evidence: Evidence, codes: NDArray[np.int64], different: int, k: int) -> int:

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.blocks import narrow_integers
 from anon_pipeline.base.order import count_different, different_values
-from anon_pipeline.base.packed_tables import Table, unpack_table, value_numbers
+from anon_pipeline.base.packed_tables import (
+    Table,
+    counted_cells,
+    factorize_column,
+    unpack_table,
+    value_numbers,
+)
 from anon_pipeline.base.values import column_codes
 from anon_pipeline.catalog.detectors.identifying_names import birth_part, is_vague, telling_name
 from anon_pipeline.catalog.detectors.identifying_values import looks_like, may_be
@@ -54,11 +59,6 @@ def shown_columns(policy: Policy) -> list[str]:
     ]
 
 
-def value_codes(series: pd.Series) -> NDArray[np.int64]:
-    """Return a number for each value, (n,), −1 where it is missing."""
-    return pd.factorize(series)[0].astype(np.int64)
-
-
 def combined_codes(frame: Table, names: Sequence[str]) -> NDArray[np.int64]:
     """Return the values of some columns together, each once for each person who has them.
 
@@ -68,9 +68,9 @@ def combined_codes(frame: Table, names: Sequence[str]) -> NDArray[np.int64]:
         (r,) a number for each combination, −1 where one of its values is missing.
     """
     once = unpack_table(frame[[PERSON, *names]]).drop_duplicates() if PERSON in frame else frame
-    codes = value_codes(once[names[0]])
+    codes = factorize_column(once, names[0])[0]
     for name in names[1:]:
-        other = value_codes(once[name])
+        other = factorize_column(once, name)[0]
         both = (codes >= 0) & (other >= 0)
         whole = different_values(codes * (int(other.max(initial=0)) + 1) + other)[1]
         codes = np.where(both, whole, -1).astype(np.int64)
@@ -97,7 +97,7 @@ def following_columns(frame: Table, policy: Policy) -> tuple[str, ...]:
     telling = _independent(quasi)
     found = []
     for name in shown_columns(policy):
-        values = narrow_integers(value_codes(frame[name]))
+        values = narrow_integers(factorize_column(frame, name)[0])
         groups = len(repeated_groups(values).sizes)
         different = int(values.max(initial=-1)) + 1
         if different >= FEW and groups >= FEWEST:
@@ -156,7 +156,7 @@ def doubtful_columns(frame: Table, policy: Policy) -> Iterator[str]:
 
 def _few_values(frame: Table, policy: Policy, name: str) -> list[str]:
     """Return the different values of a column that has fewer than `MANY` and is not coarsened; else none."""
-    if name in policy.coarsened or frame[name].nunique() >= MANY:
+    if name in policy.coarsened or counted_cells(frame, name)[0].nunique() >= MANY:
         return []
     return [str(text) for text in column_codes(frame, name)[1].drop_null().to_pylist()]
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from anon_pipeline.base.packed_tables import counted_cells
 from anon_pipeline.encode.categories import category_noises, changed_places
 from anon_pipeline.encode.grids import noises
 from anon_pipeline.encode.noise import output_bounds
@@ -126,4 +127,5 @@ def simulated_shifts(evidence: Evidence, policy: Policy) -> NDArray[np.float64]:
 
 def fully_generalized_columns(evidence: Evidence, policy: Policy) -> list[str]:
     """Name the generalized columns that have one value in the whole release: they say nothing any more."""
-    return [name for name in policy.generalized if evidence.released[name].nunique(dropna=False) == 1]
+    cells = {name: counted_cells(evidence.released, name)[0] for name in policy.generalized}
+    return [name for name, own in cells.items() if own.nunique(dropna=False) == 1]

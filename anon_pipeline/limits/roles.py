@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from anon_pipeline.base.packed_tables import counted_cells
 from anon_pipeline.catalog.detectors.identifying_names import telling_name
 from anon_pipeline.evidence.identifying_columns import identifying_columns
 from anon_pipeline.evidence.listing_labels import labeled_columns
@@ -62,7 +63,7 @@ def _single_values(case: Case, demand: Demand) -> int:
     """Count the columns with one value in all records that is not the highest level; sensitive ones aside."""
     released, policy = case.evidence.released, case.policy
     names = dict.fromkeys((*policy.generalized, *policy.noisy, *policy.insensitive))
-    found = (released[name].unique() for name in names)
+    found = (counted_cells(released, name)[0].unique() for name in names)
     return sum(len(values) == 1 and values[0] != TOP for values in found)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import partial
@@ -54,6 +54,7 @@ class Published:
     paths: of the data files, each once; at least one.
     report: with all numbers, for the curator; what may be published of it is its ``to_json()``.
     report_path: the page for people, see `anon_pipeline.report`.
+    frame: (r, columns) the table that was judged, read back from the bytes of the data files.
     """
 
     paths: tuple[Path, ...]
@@ -61,6 +62,7 @@ class Published:
     report_path: Path
     manifest: Mapping[str, Any]
     report: GateReport
+    frame: Table = field(repr=False)
 
     @property
     def path(self) -> Path:
@@ -284,4 +286,5 @@ def _publication(folder: Path, judged: Judged, document: Mapping[str, Any]) -> P
         report_path=folder / document["report"]["name"],
         manifest=document,
         report=judged.report,
+        frame=judged.frame,
     )

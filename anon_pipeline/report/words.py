@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import AnonPipelineError
-from anon_pipeline.base.packed_tables import Table
+from anon_pipeline.base.packed_tables import Table, counted_cells
 from anon_pipeline.catalog.class_limits import CLASS_LIMITS
 from anon_pipeline.catalog.entries import Mechanism
 from anon_pipeline.catalog.entry_code import import_entry
@@ -54,7 +55,7 @@ def describe_rest(policy: Policy, facts: Facts, frame: Table, *, hierarchies: Pa
     silent = silent_columns(policy, frame)
     for name, words in columns_in_words(policy, facts, hierarchies=hierarchies):
         said = words if name not in silent else words.replace(_UNCHANGED, _ONE_VALUE, 1)
-        lines.append(f"{name}: {said}{_hidden_in_some(frame[name])}")
+        lines.append(f"{name}: {said}{_hidden_in_some(*counted_cells(frame, name))}")
     lines += _released_directly(policy)
     if silent:
         lines.append(f"says nothing, one value in every record: {', '.join(silent)}")
@@ -75,17 +76,23 @@ def _released_directly(policy: Policy) -> Iterator[str]:
         yield f"{_UNCHANGED}: {', '.join(unchanged)}"
 
 
-def _hidden_in_some(column: pd.Series) -> str:
+def _hidden_in_some(cells: pd.Series, records: NDArray[np.int64]) -> str:
     """Say in which share of the records a released column is hidden, if in some of them; else nothing.
 
-    >>> _hidden_in_some(pd.Series(["*", "10", "*", "*"])), _hidden_in_some(pd.Series(["*", "*"]))
-    (' (hidden in 75 % of the records)', '')
+    Args:
+        cells: (m,) of the column.
+        records: (m,) that have each.
+
+    >>> _hidden_in_some(pd.Series(["*", "10"]), np.array([3, 1]))
+    ' (hidden in 75 % of the records)'
+    >>> _hidden_in_some(pd.Series(["*"]), np.array([4]))
+    ''
     """
-    if isinstance(column.dtype, pd.StringDtype):
-        same = (column == TOP).fillna(False)
+    if isinstance(cells.dtype, pd.StringDtype):
+        same = (cells == TOP).fillna(False)
     else:
-        same = column.astype(object) == TOP
-    hidden = float(same.mean()) if len(column) else 0.0
+        same = cells.astype(object) == TOP
+    hidden = float(records[same.to_numpy(bool)].sum() / records.sum()) if len(cells) else 0.0
     return f" ({_HIDDEN} in {100 * hidden:.3g} % of the records)" if 0 < hidden < 1 else ""
 
 
@@ -207,4 +214,4 @@ def _scale(noise: Noise, resolution: float, unit: str | None) -> str:
 
 def silent_columns(policy: Policy, frame: Table) -> list[str]:
     """Name the released columns that have one value in every record."""
-    return [name for name in policy.released if frame[name].nunique(dropna=False) == 1]
+    return [name for name in policy.released if counted_cells(frame, name)[0].nunique(dropna=False) == 1]

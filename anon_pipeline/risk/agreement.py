@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,24 +20,37 @@ _OFTEN = 4  # records of a value on average, below which those that occur once a
 COUNTED_FROM = 2**16  # records from which a compiled loop counts pairs; of fewer its compilation takes longer
 
 _MOST = 2**31 - 1  # records whose places have four bytes
+_DENSE = 2  # pairs of a group and a value, up to so many for each record, have a counter each
 
 Integers = NDArray[np.integer]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Repeated:
     """The r records whose value others have, too, in g groups of equal values, each of two records or more.
 
-    inside: (r,) their positions among all records, in few bytes.
+    inside: (r,) their positions among all n records, in few bytes; ascending.
     groups: (r,) the group of each, 0 … g−1, in few bytes.
     sizes: (g,) records of each group.
-    order: (r,) places in ``inside``, ordered by group, in four bytes; None of few records, and of too many.
     """
 
     inside: Integers = field(repr=False)
-    groups: Integers = field(repr=False)
+    groups: NDArray[np.signedinteger] = field(repr=False)
     sizes: Integers = field(repr=False)
-    order: Integers | None = field(repr=False)
+
+    def select(self, codes: Integers) -> Integers:
+        """Return the values (r,) that these records have in a column (n,)."""
+        return codes if len(self.inside) == len(codes) else codes.take(self.inside)
+
+    @property
+    def counted(self) -> bool:
+        """Whether a compiled loop counts pairs: of few records, and of too many, none does."""
+        return COUNTED_FROM <= len(self.groups) <= _MOST
+
+    @cached_property
+    def order(self) -> Integers:
+        """Places in ``inside``, (r,), ordered by group, in four bytes; sorted when they are asked for."""
+        return sorted_places(self.groups, len(self.sizes)).astype(np.int32)
 
 
 def repeated_groups(values: Integers) -> Repeated:
@@ -45,13 +59,14 @@ def repeated_groups(values: Integers) -> Repeated:
     Args:
         values: (n,) a value's number, −1 where it is missing.
     """
-    repeated = np.append(np.bincount(values[values >= 0]) > 1, False)
-    inside = narrow_integers(np.flatnonzero(repeated[values]))
-    groups = ranks_of(repeated)[values[inside]]
-    sizes, order = np.bincount(groups), None
-    if COUNTED_FROM <= len(groups) <= _MOST:
-        order = sorted_places(groups, len(sizes)).astype(np.int32)
-    return Repeated(inside, groups, sizes, order)
+    there = values[values >= 0] if int(values.min(initial=0)) < 0 else values
+    repeated = np.append(np.bincount(there) > 1, False)
+    if len(there) == len(values) and repeated[:-1].all():  # each value is its group
+        inside, groups = narrow_integers(np.arange(len(values))), values.astype(np.int32)
+    else:
+        inside = narrow_integers(np.flatnonzero(repeated[values]))
+        groups = ranks_of(repeated)[values[inside]]
+    return Repeated(inside, groups, np.bincount(groups))
 
 
 def beyond_chance(counts: Integers, codes: Integers, among: Repeated) -> float | None:
@@ -68,12 +83,7 @@ def beyond_chance(counts: Integers, codes: Integers, among: Repeated) -> float |
     chance = float((counts * (counts - 1)).sum() / (n * (n - 1)))
     if chance >= 1:
         return None
-    if among.order is None:
-        pairs = _counted_pairs(counts, codes, among)
-    else:
-        pairs = np.zeros(len(sizes), np.int64)
-        seen = np.zeros(len(counts), np.int64)
-        _add_pairs(codes.astype(np.int32, copy=False), among.order, np.cumsum(sizes), seen, pairs)
+    pairs = _pairs_in_loop(counts, codes, among) if among.counted else _counted_pairs(counts, codes, among)
     agree = float((pairs / (sizes * (sizes - 1))).mean())
     return (agree - chance) / (1 - chance)
 
@@ -91,6 +101,34 @@ def _counted_pairs(counts: Integers, codes: Integers, among: Repeated) -> Intege
     del keys
     cells //= width
     return np.bincount(cells, weights=same * (same - 1), minlength=many).astype(np.int64)
+
+
+def _pairs_in_loop(counts: Integers, codes: Integers, among: Repeated) -> Integers:
+    """Count the ordered pairs of each group with one value, (g,), in a compiled loop.
+
+    Where groups and values are few, each pair of them has a counter; else records are ordered by group.
+    """
+    width, many, codes = len(counts), len(among.sizes), codes.astype(np.int32, copy=False)
+    pairs = np.zeros(many, np.int64)
+    if many * width <= _DENSE * len(codes):
+        cells = np.zeros((many, width), np.int32)
+        _add_cells(codes, among.groups.astype(np.int32, copy=False), cells, pairs)
+    else:
+        _add_pairs(codes, among.order, np.cumsum(among.sizes), np.zeros(width, np.int64), pairs)
+    return pairs
+
+
+@kernel
+def _add_cells(codes, groups, cells, pairs):  # type: ignore[no-untyped-def]
+    """Count the ordered pairs of each group with one value, (g,), by the records of each cell, (g, v)."""
+    for at in range(len(codes)):
+        cells[groups[at], codes[at]] += 1
+    for group in range(len(pairs)):
+        found = np.int64(0)
+        for code in range(cells.shape[1]):
+            same = np.int64(cells[group, code])
+            found += same * (same - 1)
+        pairs[group] = found
 
 
 @kernel
@@ -124,7 +162,7 @@ def found_agreements(values: Integers, columns: Iterable[Integers]) -> list[floa
         The kappa of each column that not all records agree in.
     """
     among = repeated_groups(values)
-    found = [beyond_chance(np.bincount(codes), codes[among.inside], among) for codes in columns]
+    found = [beyond_chance(np.bincount(codes), among.select(codes), among) for codes in columns]
     return [kappa for kappa in found if kappa is not None]
 
 
@@ -169,5 +207,5 @@ def independent_columns(columns: Sequence[Integers]) -> list[int]:
 
 def _follows(counts: Integers, codes: Integers, among: Repeated) -> bool:
     """Tell whether the repeated groups of another column agree in this one."""
-    kappa = beyond_chance(counts, codes[among.inside], among) if len(among.inside) else None
+    kappa = beyond_chance(counts, among.select(codes), among) if len(among.inside) else None
     return kappa is not None and kappa > ALIKE

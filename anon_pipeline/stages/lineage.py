@@ -12,14 +12,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 import pandas as pd
 
-from anon_pipeline.base.digest import digest_column
+from anon_pipeline.base.digest import digest_column, digest_packed
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.freed_memory import return_freed_memory
 from anon_pipeline.base.packed_tables import PackedTable, Table
@@ -83,22 +83,26 @@ def table_digest(frame: Table) -> str:
     if isinstance(frame, PackedTable):  # unpacked one by one
         columns = [partial(_digest_of, frame, name) for name in frame.columns]
     else:
-        columns = [partial(_digest_or_name, *item) for item in frame.items()]
+        columns = [partial(_digest_of_series, *item) for item in frame.items()]
     for said in side_by_side(columns, records=len(frame)):
         sha.update(said.encode(errors="surrogatepass") + b"\0")
     return sha.hexdigest()
 
 
 def _digest_of(table: PackedTable, name: str) -> str:
-    found = _digest_or_name(name, table[name])
+    found = _digest_or_name(name, partial(digest_packed, name, table.packed_column(name), len(table)))
     return_freed_memory(len(table))
     return found
 
 
-def _digest_or_name(name: object, column: pd.Series) -> str:
+def _digest_of_series(name: object, column: pd.Series) -> str:
+    return _digest_or_name(name, lambda: digest_column(str(name), to_arrow(column)))
+
+
+def _digest_or_name(name: object, digest: Callable[[], str]) -> str:
     """Return the digest of a column; of one that no file can hold what says so, with its name."""
     try:
-        return digest_column(str(name), to_arrow(column))
+        return digest()
     except InputError:
         return f"not digestible: {name}"
 

@@ -139,7 +139,7 @@ def _named_alike(
         codes = written.codes(name)
         if int(codes.max(initial=-1)) + 1 < MANY:
             continue
-        found = beyond_chance(np.bincount(codes), codes[among.inside], among)
+        found = beyond_chance(np.bincount(codes), among.select(codes), among)
         if found is not None and found > ALIKE and not _follows(texts, _texts(frame, [name], among.inside)):
             return True
     return False

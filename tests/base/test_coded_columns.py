@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from anon_pipeline.base.coded_columns import pack_numbers, pack_texts
+from anon_pipeline.base.packed_columns import pack_column
 from anon_pipeline.base.scratch import SCRATCH, ScratchArray
 
 
@@ -38,3 +39,22 @@ def test_codes_are_in_a_file_where_there_is_a_folder(tmp_path: Any, monkeypatch:
     assert isinstance(filed.take(rows).kept, ScratchArray)
     assert filed.has_cells_of(packed, np.arange(2**18))
     assert not filed.has_cells_of(packed, rows)
+
+
+@pytest.mark.parametrize(
+    "cells", [["b", "a", None, "b"], ["a", "a", "b", "c"], [7, 6, 7, 8], [1.5, -0.0, 1.5, 0.0]]
+)
+def test_cells_are_numbered_alike_each_time(cells: list[Any]) -> None:
+    """Also where codes are in the order in which they occur, and where some code does not occur any more."""
+    series = pd.Series(cells, dtype="str" if isinstance(cells[0], str) else None)
+    packed = pack_column(series)
+    for rows in ([0, 1, 2, 3], [3, 2, 2, 0], [2, 2, 2, 2]):
+        taken = packed.take(np.array(rows))
+        first, again = taken.numbered_cells(), taken.numbered_cells()
+        assert first is not None
+        assert again is not None
+        for numbers, values in (first, again):
+            assert list(dict.fromkeys(numbers.tolist())) == [*range(len(values))]
+            pd.testing.assert_series_equal(
+                values.take(numbers).reset_index(drop=True), series.take(rows).reset_index(drop=True)
+            )

@@ -16,8 +16,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.base.digest import digest_file, digest_frame
+from anon_pipeline.base import digest, packed_tables
+from anon_pipeline.base.digest import digest_column, digest_file, digest_frame, digest_packed
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.packed_tables import PackedTable, pack_large
+from anon_pipeline.base.values import to_arrow
 from anon_pipeline.publish.file_formats import from_bytes, to_bytes
 
 CANARY = "-".join(["CANARY", "7f3a"])
@@ -167,6 +170,32 @@ def test_how_texts_are_held_does_not_matter() -> None:
         pd.ArrowDtype(pa.large_string()),
     )
     assert len({of("a", None, "", dtype=dtype) for dtype in dtypes}) == 1
+
+
+@pytest.mark.parametrize("cells", [["b", None, "", "äö", "b"] * 9, ["x"] * 7, [None] * 3, []])
+def test_a_packed_table_has_the_digest_of_its_cells(
+    cells: list[str | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packed_tables, "PACKED_FROM", 0)
+    monkeypatch.setattr(digest, "_TEXTS", 4)
+    frame = pd.DataFrame({"city": pd.array(cells, "str"), "age": np.arange(len(cells)) // 2})
+    packed = pack_large(frame)
+    assert isinstance(packed, PackedTable)
+    assert digest_frame(packed) == digest_frame(frame)
+    for name in frame.columns:
+        found = digest_packed(name, packed.packed_column(name), len(frame))
+        assert found == digest_column(name, to_arrow(frame[name]))
+
+
+@pytest.mark.parametrize("many", [*range(18), 64, 65])
+def test_a_bit_says_of_each_value_that_it_is_there(many: int) -> None:
+    """Without missing values the bits are not read off the column."""
+    whole = pa.array([*range(many), None], pa.float64())
+    for array, bits in ((whole.slice(0, many), [1] * many), (whole, [1] * many + [0])):
+        sha = hashlib.sha256(str(len(array)).encode() + b"\x001:c\x00double\x00")
+        sha.update(np.packbits(np.array(bits, np.uint8)).tobytes())
+        sha.update(array.fill_null(0).to_numpy().tobytes())
+        assert digest_column("c", array) == sha.hexdigest()
 
 
 def test_cells_do_not_run_into_each_other() -> None:

@@ -19,6 +19,8 @@ from anon_pipeline.base.packed_tables import (
     Table,
     change_cells,
     column_type,
+    counted_cells,
+    factorize_column,
     insert_column,
     is_large,
     missing_cells,
@@ -177,6 +179,11 @@ def test_values_are_numbered_as_pandas_numbers_them(name: str) -> None:
     for table in (take_rows(pack_large(before), rows), take_rows(before, rows)):
         assert value_numbers(table, name).tolist() == wanted.tolist()
         assert column_type(table, name) == before[name].dtype
+        for missing in (True, False):
+            codes, values = factorize_column(table, name, use_na_sentinel=missing)
+            own, known = pd.factorize(before[name].take(rows), use_na_sentinel=missing)
+            assert codes.tolist() == own.tolist()
+            pd.testing.assert_index_equal(pd.Index(values), pd.Index(known))
 
 
 def test_cells_of_another_table_are_recognized() -> None:
@@ -252,6 +259,15 @@ def test_what_is_wrong_with_cells_is_counted_in_records() -> None:
     table = pack_large(pd.DataFrame({"pay": [1.5, 1.5, 2.0, 1.5]}))
     with pytest.raises(InputError, match="pay: 4 records"):
         change_cells(table, "pay", refuse)
+
+
+def test_counted_cells_of_any_table() -> None:
+    cells, records = counted_cells(
+        pack_large(pd.DataFrame({"city": pd.array(["b", None, "b"], "str")})), "city"
+    )
+    assert (cells.fillna("-").tolist(), records.tolist()) == (["b", "-"], [2, 1])
+    cells, records = counted_cells(pd.DataFrame({"city": ["b", "a", "b"]}), "city")
+    assert (cells.tolist(), records.tolist()) == (["b", "a", "b"], [1, 1, 1])
 
 
 def test_missing_cells_of_any_table() -> None:

@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from anon_pipeline.base import packed_tables
+from anon_pipeline.base.packed_tables import numbered_cells, pack_large
 from anon_pipeline.evidence.identifier_values import held_identifiers, words_of
 from anon_pipeline.policy import Policy, policy_from
 
@@ -91,6 +93,18 @@ def test_values_that_many_have_say_nothing_of_a_person() -> None:
     frame = table().assign(name="Main Office")
     frame["note"] = "by Main Office"
     assert found(frame) == {}
+
+
+def test_values_of_a_packed_table_are_found_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its column of names is not packed: each text is looked at by itself."""
+    names = [f"Ann Quill{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(200)]
+    without = pd.DataFrame({"age": [40] * 200, "name": names, "note": ["seen"] * 200}).astype({"name": "str"})
+    having = without.assign(note=[f"of {name}" for name in names])
+    monkeypatch.setattr(packed_tables, "PACKED_FROM", 1)
+    assert numbered_cells(pack_large(without), "name") is None
+    for form in (pack_large, lambda frame: frame):
+        assert held_identifiers(form(having), form(having), policy_of()) == {"note": "name"}
+        assert held_identifiers(form(without), form(without), policy_of()) == {}
 
 
 def test_missing_values_and_no_identifiers_hold_nothing() -> None:

@@ -75,7 +75,7 @@ def test_what_is_left_out_later_counts_too() -> None:
 def test_it_is_what_a_loop_counts(rows: list[tuple[str | None, bool, int]], k: int, counted: bool) -> None:
     values = pd.Series([row[0] for row in rows], dtype="str")
     released, whose = np.array([row[1] for row in rows], bool), np.array([row[2] for row in rows], np.int64)
-    found = lost_values(values, released, k=k, people=whose if counted else None)
+    found = lost_values(pd.DataFrame({"x": values}), "x", released, k=k, people=whose if counted else None)
     missing = 1 - sum(row[1] for row in rows) / max(len(rows), 1)
     records = Counter(row[0] for row in rows if row[0] is not None)
     wanted = 0
@@ -93,7 +93,7 @@ def test_records_left_out_at_random_say_nothing() -> None:
         values = pd.Series(np.repeat([f"v{i}" for i in range(200)], random.integers(3, 13, 200)))
         released = random.random(len(values)) > 1 / 3
         lost += len({*values} - {*values[released]})
-        found += lost_values(values, released, k=3) > 0
+        found += lost_values(pd.DataFrame({"x": values}), "x", released, k=3) > 0
     assert lost > 200
     assert found <= 200 * BY_CHANCE
 
@@ -104,12 +104,12 @@ def test_numbers_days_and_gaps_are_no_categories() -> None:
         np.arange(200) // 10,
         pd.to_datetime("2026-01-01") + pd.to_timedelta(np.arange(200) // 10, "D"),
     ):
-        assert lost_values(pd.Series(values), released, k=3) == 0
-    assert lost_values(pd.Series([None] * 10 + ["a"] * 190), released, k=3) == 0
-    assert lost_values(pd.Series(["b"] * 10 + ["a"] * 190), released, k=3) == 1
-    assert lost_values(pd.Series(["b"] * 10 + ["a"] * 190), released, k=11) == 0
+        assert lost_values(pd.DataFrame({"x": values}), "x", released, k=3) == 0
+    assert lost_values(pd.DataFrame({"x": [None] * 10 + ["a"] * 190}), "x", released, k=3) == 0
+    assert lost_values(pd.DataFrame({"x": ["b"] * 10 + ["a"] * 190}), "x", released, k=3) == 1
+    assert lost_values(pd.DataFrame({"x": ["b"] * 10 + ["a"] * 190}), "x", released, k=11) == 0
     assert (
-        lost_values(pd.Series(["b"] * 10 + ["a"] * 190), ~released & False, k=3) == 0
+        lost_values(pd.DataFrame({"x": ["b"] * 10 + ["a"] * 190}), "x", ~released & False, k=3) == 0
     )  # nothing is released
     least = math.log(BY_CHANCE / 2) / math.log(0.05)
     assert least == pytest.approx(1.23, abs=0.01)  # two of twenty records left out: one holder is chance

@@ -36,7 +36,7 @@ def test_as_pairs_are_counted(seed: int) -> None:
     random = np.random.default_rng(seed)
     values, codes = random.integers(-1, 9, 40), random.integers(0, 4, 40)
     among = repeated_groups(values)
-    found = beyond_chance(np.bincount(codes), codes[among.inside], among)
+    found = beyond_chance(np.bincount(codes), among.select(codes), among)
     assert found == pytest.approx(counted(values, codes))
 
 
@@ -49,12 +49,31 @@ def test_of_many_records_pairs_are_counted_in_a_loop(
 
     def measured() -> float | None:
         among = repeated_groups(values)
-        assert (among.order is None) is (len(among.inside) < agreement.COUNTED_FROM)
-        return beyond_chance(np.bincount(codes), codes[among.inside], among)
+        assert among.counted is (len(among.inside) >= agreement.COUNTED_FROM)
+        return beyond_chance(np.bincount(codes), among.select(codes), among)
 
     sorted_ones = measured()
     monkeypatch.setattr(agreement, "COUNTED_FROM", 1)
-    assert measured() == sorted_ones  # to the last bit: both add whole numbers
+    for dense in (0, 10**6):  # by groups in order, and with a counter for each group and value
+        monkeypatch.setattr(agreement, "_DENSE", dense)
+        assert measured() == sorted_ones  # to the last bit: all add whole numbers
+
+
+def test_where_all_values_are_repeated_all_records_are_in_a_group() -> None:
+    values = np.array([2, 0, 1, 1, 0, 2], np.int8)
+    among = repeated_groups(values)
+    assert among.inside.tolist() == [0, 1, 2, 3, 4, 5]
+    assert among.groups.tolist() == values.tolist()
+    assert among.select(values) is values
+    few = repeated_groups(np.array([3, 0, 1, 1, -1, 3]))  # 2 is nobody's, one has 0, one says nothing
+    assert (few.inside.tolist(), few.groups.tolist(), few.sizes.tolist()) == (
+        [0, 2, 3, 5],
+        [1, 0, 0, 1],
+        [2, 2],
+    )
+    assert few.select(np.arange(6)).tolist() == [0, 2, 3, 5]
+    assert few.order.tolist() == [1, 2, 0, 3]
+    assert repeated_groups(np.empty(0, np.int64)).sizes.tolist() == []
 
 
 def test_by_hand() -> None:
