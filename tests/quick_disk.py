@@ -8,6 +8,9 @@ are still passed.
 from __future__ import annotations
 
 import os
+import sqlite3
+from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,6 +24,27 @@ def spare_syncs(patch: pytest.MonkeyPatch) -> None:
     for name in ("fsync", "fdatasync"):
         if hasattr(os, name):
             patch.setattr(os, name, lambda handle: None)
+    _spare_syncs_of_sqlite(patch)
+
+
+def _spare_syncs_of_sqlite(patch: pytest.MonkeyPatch) -> None:
+    """Let connections of SQLAlchemy to SQLite commit without a sync: ledgers, Dagster's instances on disk."""
+    from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+
+    as_it_was = SQLiteDialect_pysqlite.on_connect
+
+    def on_connect(self: SQLiteDialect_pysqlite) -> Callable[[sqlite3.Connection], None]:
+        before = as_it_was(self)
+
+        def connected(connection: sqlite3.Connection) -> None:
+            if before is not None:
+                before(connection)
+            with suppress(sqlite3.Error):  # what is wrong with the file, the first statement says
+                connection.execute("PRAGMA synchronous=OFF").close()
+
+        return connected
+
+    patch.setattr(SQLiteDialect_pysqlite, "on_connect", on_connect)
 
 
 def read_scripts_once(patch: pytest.MonkeyPatch) -> None:
