@@ -16,7 +16,7 @@ from anon_pipeline.cli.parallel_runs import REFUSED, Ended, run_command, run_eac
 from anon_pipeline.cli.shared import printable
 
 if TYPE_CHECKING:
-    from anon_pipeline.publish.collection.collection_writer import Collected
+    from anon_pipeline.division.divide import Division
 
 
 @dataclass(slots=True)
@@ -120,10 +120,33 @@ def _advice_of(made: Releases) -> list[str]:
     return [f"advice      {line} ({count} of {len(made.keys)} partitions)" for line, count in advised.items()]
 
 
-def collect_all(folder: Path, policy_file: Path, options: Mapping[str, Any]) -> Collected:
-    """Collect the releases of all partitions, and print what was written."""
-    from anon_pipeline.cli.collecting import collect_folder, print_collected  # noqa: PLC0415
+def collect_division(found: Division, policy_file: Path, options: Mapping[str, Any]) -> bool:
+    """Collect the releases of all partitions, and print what was written; tell whether that is done.
 
-    collected = collect_folder(folder, policy_file, options["project"], outside=options["allow_outside"])
+    Together they must have the records of the table, and no class twice: else a file was changed after the
+    division, and no collection is left.
+    """
+    from anon_pipeline.base.errors import AnonPipelineError  # noqa: PLC0415
+    from anon_pipeline.cli.collecting import collect_folder, print_collected  # noqa: PLC0415
+    from anon_pipeline.publish.collection.collection_document import COLLECTION  # noqa: PLC0415
+
+    folder = found.releases
+    try:
+        collected = collect_folder(folder, policy_file, options["project"], outside=options["allow_outside"])
+    except AnonPipelineError as error:
+        click.echo(f"error: {error}", err=True)
+        return False
+    if collected.document is not None:
+        together = collected.document["together"] or {}
+        if together.get("records") != found.records or together.get("shared"):
+            (folder / COLLECTION).unlink()
+            click.echo(_CHANGED, err=True)
+            return False
     print_collected(collected, folder, as_json=options["as_json"])
-    return collected
+    return collected.document is not None
+
+
+_CHANGED = (
+    "error: the partitions together must have the records of the table, and each class in one of them. Their "
+    "files were changed after the division: divide again, and withdraw these releases."
+)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from anon_pipeline.cli.divided_releases import Releases, collect_all, release_partitions
+from anon_pipeline.cli.divided_releases import Releases, collect_division, release_partitions
 from anon_pipeline.cli.interrupts import left_by_termination
 from anon_pipeline.cli.options import (
+    MISTAKES_TO,
     command_to_collect,
     command_to_run,
     json_option,
@@ -74,6 +75,8 @@ def divide(
 
     if options["jobs"] > 1 and not options["release"]:
         raise InputError("--jobs must be given with --release only")
+    if options["release"] and ctx.meta.get(MISTAKES_TO) is not None:
+        raise InputError("--mistakes-to must not be given with --release: divide first, then run a partition")
     policy = load_policy(policy_file)
     locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
     locations.confine(policy)
@@ -97,30 +100,41 @@ def divide(
 def _release(found: Division, policy_file: Path, options: Mapping[str, Any]) -> int:
     """Make all releases, collect them, and remove the files of the partitions; return the exit code.
 
-    Unless everything was done, the files are kept, and what to do next is printed, also after an interrupt.
+    Unless all are collected, the files are kept, and what to do next is printed, also after an interrupt.
     """
+    as_json, policy = options["as_json"], policy_file.with_name(found.policy.name)
+    made, collected, removed = Releases(found.keys), False, False
+    with left_by_termination():
+        try:
+            made = release_partitions(policy, found.keys, options, partial(click.echo, err=as_json))
+            collected = made.complete and collect_division(found, policy, options)
+            removed = collected and _remove(found)
+        finally:
+            if not collected:
+                click.echo(_KEPT, err=True)
+                _print_next(found, policy_file, options, missing=True, err=True)
+            elif not removed:
+                click.echo("All is published. Delete what is left of the partitions' files.", err=True)
+    if as_json:
+        folder = str(_relative_path(found.releases)) if collected else None
+        released = {"releases": made.in_order(), "collected": folder, "removed": removed}
+        echo_json(_document(found, policy_file) | released)
+    elif removed:
+        click.echo("removed     the partitions' files")
+    return made.code or int(not collected) or 2 * int(not removed)
+
+
+def _remove(found: Division) -> bool:
+    """Remove the files of the partitions; tell whether that is done. A folder of the user's (--to) stays."""
+    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.division.part_files import remove_part_files  # noqa: PLC0415
 
-    as_json, policy, collection = options["as_json"], policy_file.with_name(found.policy.name), None
-    made, done = Releases(found.keys), False
     try:
-        made = release_partitions(policy, found.keys, options, partial(click.echo, err=as_json))
-        if made.complete:
-            collected = collect_all(found.releases, policy, options)
-            collection = None if collected.document is None else _relative_path(found.releases)
-        if collection is not None:
-            remove_part_files(found.files, found.keys)
-            done = True
-    finally:
-        if not done:
-            click.echo(_KEPT, err=True)
-            _print_next(found, policy_file, options, missing=True, err=True)
-    if as_json:
-        released = {"releases": made.in_order(), "collected": None if collection is None else str(collection)}
-        echo_json(_document(found, policy_file) | released | {"removed": done})
-    elif done:
-        click.echo("removed     the partitions' files")
-    return made.code or int(not done)
+        remove_part_files(found.files, found.keys)
+    except InputError as error:
+        click.echo(f"error: {error}", err=True)
+        return False
+    return True
 
 
 def _print(found: Division, policy_file: Path, options: Mapping[str, Any]) -> None:
@@ -175,7 +189,7 @@ def _print_next(
     jobs = str(max(options["jobs"], 2))
     more = ["--partitions", span, *(["--missing"] if missing else []), "--jobs", jobs]
     click.echo(f"Next: {command_to_run(policy, options, *more)}", err=err)
-    click.echo(f"Then: {command_to_collect(_relative_path(found.releases), policy)}", err=err)
+    click.echo(f"Then: {command_to_collect(_relative_path(found.releases), policy, options)}", err=err)
 
 
 def _document(found: Division, policy_file: Path) -> dict[str, Any]:

@@ -156,10 +156,9 @@ def command_to_run(policy_file: Path, options: Mapping[str, Any], *more: str) ->
         more: words after the policy's file.
     """
     words = [*shlex.split("anon-pipeline run"), as_argument(policy_file), *more]
-    for name in ("partition", "project"):
-        if options.get(name) is not None:
-            words += [f"--{name}", str(options[name])]
-    return " ".join(map(_quote, [*words, "--allow-outside"] if options.get("allow_outside") else words))
+    if options.get("partition") is not None:
+        words += ["--partition", str(options["partition"])]
+    return " ".join(map(_quote, [*words, *_project_words(options)]))
 
 
 def as_argument(path: Path) -> str:
@@ -167,10 +166,20 @@ def as_argument(path: Path) -> str:
     return f"./{path}" if str(path).startswith("-") else str(path)
 
 
-def command_to_collect(folder: Path, policy_file: Path) -> str:
-    """Write the command that collects the releases in a folder, as a shell reads it."""
+def command_to_collect(folder: Path, policy_file: Path, options: Mapping[str, Any]) -> str:
+    """Write the command that collects the releases in a folder, of the same project, as a shell reads it.
+
+    Args:
+        options: of this command.
+    """
     words = ["anon-pipeline", "collect", as_argument(folder), "--policy", str(policy_file)]
-    return " ".join(map(_quote, words))
+    return " ".join(map(_quote, [*words, *_project_words(options)]))
+
+
+def _project_words(options: Mapping[str, Any]) -> list[str]:
+    """Return the options that say which project a policy belongs to."""
+    words = [] if options.get("project") is None else ["--project", str(options["project"])]
+    return [*words, "--allow-outside"] if options.get("allow_outside") else words
 
 
 def _quote(word: str) -> str:

@@ -45,6 +45,7 @@ class Division:
     """What a table was divided into.
 
     keys: of the partitions.
+    records: of the table, in all partitions together.
     levels: of each generalize column, chosen for the whole table; ``words``: what they show.
     closeness: t of sensitive columns within a partition, where it is smaller than the policy's.
     apart: sensitive columns whose t is kept within each partition, and perhaps not towards the whole table.
@@ -55,6 +56,7 @@ class Division:
     """
 
     keys: tuple[str, ...]
+    records: int
     levels: dict[str, int]
     words: dict[str, str]
     closeness: dict[str, float]
@@ -119,6 +121,7 @@ def divide(
         write_policy(places.policy, made, name=policy_file.name, closer=bool(plan.closeness))
     return Division(
         keys,
+        len(plan.owners),
         plan.levels,
         words,
         plan.closeness,

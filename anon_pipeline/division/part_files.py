@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -160,8 +160,8 @@ def hold_part_folder(folder: Path, policy: Path) -> Iterator[None]:
         raise InputError(f"{folder.name}: must be a folder that files can be written to: {reason}")
 
 
-def remove_part_files(folder: Path, keys: Iterable[str]) -> None:
-    """Remove the files of partitions, and their folder if nothing else is in it.
+def remove_part_files(folder: Path, keys: Sequence[str]) -> None:
+    """Remove the files of partitions, and their folder if it is that of this division alone, and empty then.
 
     Args:
         keys: of the partitions.
@@ -171,7 +171,8 @@ def remove_part_files(folder: Path, keys: Iterable[str]) -> None:
     with withhold_text(f"{folder.name}: must be a folder whose files can be removed", OSError):
         for key in keys:
             (folder / f"{key}.parquet").unlink(missing_ok=True)
-        if [path.name for path in folder.iterdir()] == [IGNORED]:
+        own = {key.partition(".")[0] for key in keys} == {folder.name}
+        if own and [path.name for path in folder.iterdir()] == [IGNORED]:
             (folder / IGNORED).unlink()
             folder.rmdir()
 

@@ -8,9 +8,10 @@ Decision: docs/adr/0099-a-divided-release-is-one-asset.md.
 
 import json
 import os
+import shlex
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,9 +90,10 @@ def published_divided(policy: Policy, divided: Divided, project: Path) -> dg.Ass
     refuse_own_source(policy)
     if policy.schedule is not None and policy.schedule.partitions is not None:
         raise PolicyError("schedule.partitions: must be left out: the partitions are those of the division")
-    key = stage_key(policy, "published")
+    key, options = stage_key(policy, "published"), run_options(policy)
+    del options["retry_policy"]  # Dagster also retries after an interrupt, and each division costs its ε
 
-    @dg.multi_asset(**_declaration(policy), required_resource_keys={FOLDERS}, **run_options(policy))
+    @dg.multi_asset(**_declaration(policy), required_resource_keys={FOLDERS}, **options)
     def published_asset(
         context: AssetExecutionContext,
     ) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
@@ -156,12 +158,27 @@ def _run(context: AssetExecutionContext, divided: Divided, folders: Locations, p
             said, code = out.result(), child.wait()
         finally:
             child.terminate()
+            _tell_rest(context, child.stderr or (), folders)
     return _Ended(code, json.loads(said) if said.startswith("{") else None, why)
+
+
+def _tell_rest(context: AssetExecutionContext, lines: Iterable[str], folders: Locations) -> None:
+    """Log what the command says after it was ended, and where the commands that it prints must be run."""
+    with own_words():
+        for line in lines:
+            context.log.info(line.rstrip())
+        places = " ".join(f"{name}={shlex.quote(value)}" for name, value in _folders(folders).items())
+        context.log.info(f"Commands that are printed here need these variables: {places}")
 
 
 def _environment(folders: Locations) -> dict[str, str]:
     """Return the environment of the command: this process's, with the folders of Dagster's resource."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("DAGSTER_PIPES_")}
+    return kept | _folders(folders)
+
+
+def _folders(folders: Locations) -> dict[str, str]:
+    """Return the variables that name the folders of Dagster's resource."""
     named = {
         "SOURCES": str(folders.sources),
         "HIERARCHIES": str(folders.hierarchies),
@@ -170,7 +187,7 @@ def _environment(folders: Locations) -> dict[str, str]:
         "LEDGER": folders.ledger,
         "ALLOW_OUTSIDE": "yes" if folders.outside else "",
     }
-    return kept | {f"ANON_PIPELINE_{name}": value for name, value in named.items()}
+    return {f"ANON_PIPELINE_{name}": value for name, value in named.items()}
 
 
 def _closeness(document: Mapping[str, Any]) -> list[str]:
@@ -233,14 +250,14 @@ def _complete(ended: _Ended, releases: Sequence[Mapping[str, Any]]) -> Mapping[s
         GateRefused: partitions were refused, or the table cannot be divided within its limits.
         PublishError: anything else.
     """
+    if ended.document is not None and ended.document.get("collected"):
+        return ended.document  # perhaps files of partitions could not be removed, which the log says
     log = f"{ended.why} What `divide` said is in the log of this run.".lstrip()
     if ended.code in _REFUSED:
         left = [one["partition"] for one in releases if not one["published"]]
         said = f"partitions were refused: {', '.join(left)}" if left else "the release was refused"
         raise GateRefused(f"{said}. {log}")
-    if ended.code or ended.document is None or ended.document["collected"] is None:
-        raise PublishError(f"The release was not made (exit code {ended.code}). {log}")
-    return ended.document
+    raise PublishError(f"The release was not made (exit code {ended.code}). {log}")
 
 
 def _metadata(document: Mapping[str, Any], releases: Path) -> dict[str, Any]:

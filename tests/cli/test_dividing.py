@@ -325,6 +325,67 @@ def test_a_schedule_that_draws_noise_without_end_is_named(
     assert "noise       the schedule draws new noise for the same source each time, and no budget" in done.err
 
 
+def test_files_that_were_changed_are_noticed(
+    folder: Callable[..., Folder], small_people: Callable[..., pd.DataFrame], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One partition is released twice, the other one not at all: no collection, and no file is removed."""
+    made = project(folder, small_people)
+
+    def run(command: Sequence[str], keys: Sequence[str], jobs: int) -> Iterator[Ended]:
+        one, two = sorted(made.path.glob("partitions/*/*.parquet"))
+        two.write_bytes(one.read_bytes())
+        monkeypatch.undo()
+        Folder(made.path, made.capture, monkeypatch).call(*command[3:5], "--partitions", "...".join(keys))
+        yield from (Ended(key, 0, PUBLISHED, "") for key in keys)
+
+    monkeypatch.setattr(divided_releases, "run_each", run)
+    done = made.call("divide", "policy.yaml", "--into", "2", "--release")
+    assert done.code == 1
+    assert "each class in one of them" in done.err
+    assert len(list(made.path.glob("partitions/*/*.parquet"))) == 2
+    assert not list(made.path.glob("out_divided/*/collection.json"))
+
+
+def test_files_that_cannot_be_removed(
+    folder: Callable[..., Folder], small_people: Callable[..., pd.DataFrame], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All is published and collected, and said to be."""
+    made = project(folder, small_people)
+
+    def run(command: Sequence[str], keys: Sequence[str], jobs: int) -> Iterator[Ended]:
+        monkeypatch.undo()
+        Folder(made.path, made.capture, monkeypatch).call(*command[3:5], "--partitions", "...".join(keys))
+        path = sorted(made.path.glob("partitions/*/*.parquet"))[1]
+        path.unlink()
+        path.mkdir()
+        yield from (Ended(key, 0, PUBLISHED, "") for key in keys)
+
+    monkeypatch.setattr(divided_releases, "run_each", run)
+    done = made.call("divide", "policy.yaml", "--into", "2", "--release", "--json")
+    assert done.code == 2
+    assert "All is published. Delete what is left of the partitions' files." in done.err
+    document = json.loads(done.out)
+    assert document["collected"] is not None
+    assert not document["removed"]
+
+
+def test_a_folder_of_the_user_stays(
+    folder: Callable[..., Folder], small_people: Callable[..., pd.DataFrame], warm: WarmProcess
+) -> None:
+    made = project(folder, small_people)
+    (made.path / "mine").mkdir()
+    run = partial(warm.run, PROGRAM, site=made.path, environment=os.environ, cwd=made.path)
+    done = run("divide", "policy.yaml", "--into", "2", "--release", "--to", "mine")
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in (made.path / "mine").iterdir()] == [".gitignore"]
+
+
+def test_mistakes_of_partitions_are_not_written(folder: Callable[..., Folder]) -> None:
+    done = folder().call("divide", "policy.yaml", "--release", "--mistakes-to", "m.txt")
+    assert done.code == 2
+    assert "--mistakes-to must not be given with --release" in done.err
+
+
 def test_jobs_need_releases(folder: Callable[..., Folder]) -> None:
     done = folder().call("divide", "policy.yaml", "--jobs", "2")
     assert done.code == 2

@@ -142,9 +142,13 @@ def test_files_are_removed_and_nothing_else(tmp_path: Path) -> None:
     write(pieces(TABLE), OWNERS, folder)
     (folder / "3.parquet").write_text("of somebody else")
     remove_part_files(folder, ["0", "1"])
+    assert folder.exists()
     assert {path.name for path in folder.iterdir()} == {"2.parquet", "3.parquet", ".gitignore"}
     (folder / "3.parquet").unlink()
-    remove_part_files(folder, ["0", "1", "2"])
+    remove_part_files(folder, ["2"])
+    assert {path.name for path in folder.iterdir()} == {".gitignore"}  # it is not named after the division
+    (folder / "d1.1.parquet").touch()
+    remove_part_files(folder, ["d1.1"])
     assert not folder.exists()
 
 

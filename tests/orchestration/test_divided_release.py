@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -129,9 +129,9 @@ class Child:
         os.write(writer, b"" if document is None else json.dumps(document).encode())
         os.close(writer)
         self.stdout = os.fdopen(self.reader)
+        self.stderr = self._lines()
 
-    @property
-    def stderr(self) -> Any:
+    def _lines(self) -> Iterator[str]:
         yield "… counting\n"
         if self.interrupt:
             raise KeyboardInterrupt
@@ -199,14 +199,25 @@ def test_a_refused_partition_is_named_by_its_checks(divided: Make, monkeypatch: 
     assert child.command[-5:] == ["--jobs", "2", "--json", "--into", "2"]
     assert child.ended
     assert not any(name.startswith("DAGSTER_PIPES_") for name in child.environment)
+    assert f"need these variables: ANON_PIPELINE_SOURCES={made.folder}" in lines_of(made, result)
 
 
 def test_it_ends_with_the_step(divided: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     made, definitions = divided()
     child = Child(0, None, interrupt=True)
     monkeypatch.setattr(divided_release.subprocess, "Popen", child)
-    assert not execute(made, definitions).success
+    result = execute(made, definitions)
+    assert not result.success
+    assert sum(event.is_step_start for event in result.all_events) == 1
     assert child.ended
+
+
+def test_a_run_that_is_ended_does_not_begin_again(divided: Make) -> None:
+    """Dagster begins a step with a retry policy again after an interrupt, and a division costs its ε."""
+    _, definitions = divided()
+    (asset,) = definitions.assets
+    assert asset.op.retry_policy is None
+    assert asset.op.pool == "anon_pipeline_small"
 
 
 def test_a_policy_that_was_changed_is_refused(divided: Make) -> None:
