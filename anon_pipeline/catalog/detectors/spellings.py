@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from anon_pipeline.catalog.detectors import Form
 from anon_pipeline.catalog.detectors.normal_form import UNEVEN, Characters, normalize
 
 _SHORT = 16  # so few values are looked at one by one: asking Arrow takes longer
+_FEW = 1_000  # so few records are counted one by one: asking pandas takes longer
 _LONGEST = 60  # characters of a cell that is an identifier as a whole
 _SMALLEST, _LARGEST = 10**7, 10**18  # a column of smaller numbers holds none that has a check digit
 _UNEVEN = re.compile(UNEVEN)
@@ -54,8 +56,11 @@ def read_cells(column: pd.Series) -> Cells:
     Args:
         column: (n,) texts, numbers, categories; missing values are none.
     """
-    if len(column) <= _SHORT and isinstance(column.dtype, pd.StringDtype):
+    if len(column) <= _FEW and isinstance(column.dtype, pd.StringDtype):
         return _of_texts(*_count_texts([text for text in column.tolist() if isinstance(text, str)]))
+    plain = isinstance(column.dtype, np.dtype) and column.dtype.kind in "iuf"
+    if plain and not _has_large(column.to_numpy()):
+        return Cells([], np.empty(0, np.int64))
     present = column.dropna()
     if pd.api.types.is_numeric_dtype(present.dtype):
         large = present[(present.abs() >= _SMALLEST) & (present.abs() < _LARGEST)]
@@ -65,11 +70,17 @@ def read_cells(column: pd.Series) -> Cells:
         written = [str(int(value)) if value == int(value) else str(value) for value in counts.index.tolist()]
         return Cells(_pad(written), counts.to_numpy().astype(np.int64))
     texts = present.astype("str")
-    if len(texts) <= _SHORT:
+    if len(texts) <= _FEW:
         return _of_texts(*_count_texts(texts.tolist()))
     counts = texts.value_counts()
     counts = counts[counts > 0]
     return _of_texts(counts.index.to_numpy(object).tolist(), counts.to_numpy().astype(np.int64))
+
+
+def _has_large(numbers: NDArray[Any]) -> bool:
+    """Tell whether a number has as many digits as one that has a check digit; missing ones have none."""
+    sizes = np.abs(numbers)
+    return bool(((sizes >= _SMALLEST) & (sizes < _LARGEST)).any())
 
 
 def _of_texts(texts: list[str], records: NDArray[np.int64]) -> Cells:

@@ -269,4 +269,5 @@ def test_a_few_values_are_judged_as_many_are(texts: list[str]) -> None:
     few = matches(values)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(spellings, "_SHORT", -1)
+        patch.setattr(spellings, "_FEW", -1)
         assert matches(values) == few

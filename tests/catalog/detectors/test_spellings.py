@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pandas as pd
 import pytest
 
@@ -26,6 +28,19 @@ def test_numbers_are_written_whole_and_small_ones_hold_nothing() -> None:
     assert counts(pd.Series([1.0, 2.0])) == {}
     assert counts(pd.Series([1e18, float("nan")])) == {}
     assert read_cells(pd.Series([12345678])).texts is None
+
+
+@pytest.mark.parametrize("kind", ["str", "category"])
+@pytest.mark.parametrize("records", [1_000, 1_001])
+def test_few_records_are_counted_as_many_are(kind: str, records: int) -> None:
+    texts = [None if place % 7 == 0 else f"text {place % 90}" for place in range(records)]
+    assert counts(pd.Series(texts, dtype=kind)) == Counter(text for text in texts if text)
+
+
+@pytest.mark.parametrize("kind", ["int64", "uint64", "float64", "Int64"])
+@pytest.mark.parametrize("number", [10**7 - 1, 10**7, 10**18])
+def test_only_numbers_as_large_as_identifiers_are_looked_at(kind: str, number: int) -> None:
+    assert bool(counts(pd.Series([number, 1]).astype(kind))) is (number == 10**7)
 
 
 def test_texts_that_are_all_digits_are_numbers_and_get_back_their_zeros() -> None:
