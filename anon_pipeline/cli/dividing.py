@@ -102,6 +102,9 @@ def _release(found: Division, policy_file: Path, options: Mapping[str, Any]) -> 
 
     Unless all are collected, the files are kept, and what to do next is printed, also after an interrupt.
     """
+    from anon_pipeline.base.freed_memory import return_freed_memory  # noqa: PLC0415
+
+    return_freed_memory(found.records)  # the releases need it, each in a process of its own
     as_json, policy = options["as_json"], policy_file.with_name(found.policy.name)
     made, collected, removed = Releases(found.keys), False, False
     with left_by_termination():
