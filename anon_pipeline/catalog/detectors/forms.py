@@ -74,6 +74,7 @@ _MOST_FORMATS = 3
 _MONTHS_OF_A_YEAR = 12
 _BARE = r"[-+(]?\d[\d.,'’ ]*(?:[-–—]{1,2})?\)?"  # an amount without a currency
 _MOSTLY = 0.5  # of the different amounts have the currency
+_SHORTEST_DATE = 8  # letters
 _TRIED = 200  # values that a form is tried on before all are read
 _EARLIEST, _LATEST = 1870, 2060  # years of people and what happens to them
 _SPACES = re.compile("[\u00a0\u2007\u2009\u202f]")
@@ -209,6 +210,17 @@ def find_dates(texts: pd.Series) -> tuple[DateForm, pd.Series] | None:
         clear = whole.startswith("%Y") or names_months(whole)
         return DateForm((whole,), not clear and bool(_read_dates(bare, other).notna().all())), read[whole]
     return _mix_formats(read)
+
+
+def share_of_dates(texts: pd.Series) -> float:
+    """Return the share of different values that the format which fits most of them reads as dates.
+
+    Args:
+        texts: (v,) different texts, none missing.
+    """
+    bare = texts.str.strip()
+    bare = bare.where(bare.str.len() >= _SHORTEST_DATE, "")  # else 1.5 would be a day of a month
+    return max((float(_read_dates(bare, form).notna().mean()) for form in _formats(bare)), default=0.0)
 
 
 def holds_days(values: pd.Series) -> bool:

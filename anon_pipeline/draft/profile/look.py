@@ -10,7 +10,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.values import to_texts
-from anon_pipeline.catalog.detectors.forms import DateForm, NumberForm, find_dates, find_missing, find_numbers
+from anon_pipeline.catalog.detectors.forms import (
+    DateForm,
+    NumberForm,
+    find_dates,
+    find_missing,
+    find_numbers,
+    share_of_dates,
+)
 from anon_pipeline.catalog.detectors.patterns import matches
 
 _SENTINELS = (-1, -8, -9, -88, -99, -888, -999, -9999, 99, 999, 9999, 99999, 888, 8888)
@@ -174,7 +181,9 @@ def _recode(values: pd.Series, codes: NDArray[np.int64]) -> tuple[NDArray[np.int
 
 
 def _mixed_share(texts: pd.Series) -> float:
+    """Return the share of numbers or dates among different texts, where it is large but not all."""
     share = float(texts.str.contains(r"^[^A-Za-z]*\d[^A-Za-z]*$", regex=True).mean()) if len(texts) else 0.0
+    share = share_of_dates(texts.drop_duplicates()) if share == 1 else share
     return share if _MIXED <= share < 1 else 0.0
 
 

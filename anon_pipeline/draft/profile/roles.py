@@ -108,7 +108,8 @@ def _own_number(case: Case) -> Proposal | None:
         if seen.different > MOST_ANSWERS:
             question = f"{questions.PERSONS_OR_THINGS} {questions.several_records(seen.name)}"
             return propose_dropping(seen, case.named, Sure.LIKELY, question)
-    if seen.kind is Kind.CATEGORY and seen.distinction >= _OWN and seen.different > MOST_ANSWERS:
+    category = seen.kind is Kind.CATEGORY and _unreadable(case) is None  # else perhaps a number or a day
+    if category and seen.distinction >= _OWN and seen.different > MOST_ANSWERS:
         return propose_dropping(seen, "at least half of the values are distinct", Sure.CERTAIN)
     if whole and (seen.consecutive or (seen.distinction > 0.95 and case.hint is None)):
         return propose_dropping(seen, "different whole numbers", Sure.LIKELY, questions.OWN_NUMBER)

@@ -12,6 +12,7 @@ from anon_pipeline.catalog.detectors.forms import (
     find_missing,
     find_numbers,
     holds_days,
+    share_of_dates,
 )
 
 
@@ -132,3 +133,10 @@ def test_days_weeks_months_and_quarters(values: list[object], days: bool) -> Non
 def test_days_that_are_dates() -> None:
     assert holds_days(pd.Series(pd.to_datetime(["2026-01-05", "2025-12-31", None])))
     assert not holds_days(pd.Series(pd.to_datetime(["2026-01-05"] * 3)))
+
+
+def test_the_share_of_dates_is_that_of_the_best_format() -> None:
+    texts = pd.Series([f"{day:02}.03.1960" for day in range(1, 31)])
+    assert share_of_dates(texts) == 1
+    assert share_of_dates(pd.concat([texts, pd.Series(["31.02.1960", "1.5"])])) == 30 / 32
+    assert share_of_dates(pd.Series(["1.5", "2.5", "12"])) == 0

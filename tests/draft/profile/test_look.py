@@ -78,6 +78,10 @@ def test_counted_numbers_and_mixed_texts() -> None:
     assert look_at(column(*map(str, range(7, 40)))).seen.consecutive
     assert not look_at(column("3", "1", "2")).seen.consecutive
     assert look_at(column(*(f"{i}" for i in range(19)), "soon")).seen.mixed == 0.95
+    days = [f"{day:02}.{month:02}.1960" for month in range(1, 13) for day in range(1, 29)]
+    assert look_at(column(*days)).seen.mixed == 0
+    assert look_at(column(*days, "31.02.1960")).seen.mixed == pytest.approx(336 / 337)
+    assert look_at(column(*(f"{i}-{i % 7:02}-55{i}" for i in range(100, 300)))).seen.mixed == 0
 
 
 def test_nothing_that_is_known_is_a_value() -> None:
