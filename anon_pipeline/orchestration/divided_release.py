@@ -158,7 +158,8 @@ def _run(context: AssetExecutionContext, divided: Divided, folders: Locations, p
             said, code = out.result(), child.wait()
         finally:
             child.terminate()
-            _tell_rest(context, child.stderr or (), folders)
+            if child.returncode != 0:
+                _tell_rest(context, child.stderr or (), folders)
     return _Ended(code, json.loads(said) if said.startswith("{") else None, why)
 
 

@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 from jsonschema import validate
 
-from anon_pipeline.cli import divided_releases
+from anon_pipeline.cli import divided_releases, dividing
 from anon_pipeline.cli.documents import schema_of
 from anon_pipeline.cli.examples import EXAMPLES
 from anon_pipeline.cli.interrupts import TERMINATED
@@ -302,6 +302,24 @@ def test_unless_all_are_published_the_files_are_kept(
     made = Folder(made.path, made.capture, monkeypatch)
     assert made.call(*words[2:-2]).code == 0
     assert made.call(*next_of(done.err, "Then:")[2:]).code == 0
+
+
+def test_a_signal_while_collecting_says_what_to_do_next(
+    folder: Callable[..., Folder], small_people: Callable[..., pd.DataFrame], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = project(folder, small_people)
+
+    def collect(*_: object) -> bool:
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(5)
+        return True
+
+    monkeypatch.setattr(dividing, "collect_division", collect)
+    done = ended(made, monkeypatch, (0, PUBLISHED), (0, PUBLISHED))
+    assert done.code == TERMINATED
+    assert "The partitions' files are kept: " in done.err
+    assert next_of(done.err, "Then:")
+    assert len(list(made.path.glob("partitions/*/*.parquet"))) == 2
 
 
 def test_what_cannot_be_collected_is_kept(

@@ -92,6 +92,7 @@ def test_it_is_one_asset_with_the_checks_of_all_partitions(divided: Make) -> Non
     assert "warned in 2 of 2 partitions: d" in str(checks["accepted_reviewed"].description)
     said = lines_of(made, result)
     assert "2 of 2 partitions published" in said
+    assert "need these variables" not in said
     assert CANARY not in said
     assert not list(made.folder.glob("partitions/*"))
 
@@ -125,6 +126,7 @@ class Child:
 
     def __init__(self, code: int, document: object, *, interrupt: bool = False) -> None:
         self.code, self.interrupt, self.ended = code, interrupt, False
+        self.returncode: int | None = None  # until somebody has waited
         self.reader, writer = os.pipe()
         os.write(writer, b"" if document is None else json.dumps(document).encode())
         os.close(writer)
@@ -147,6 +149,7 @@ class Child:
         self.stdout.close()
 
     def wait(self) -> int:
+        self.returncode = self.code
         return self.code
 
     def terminate(self) -> None:
