@@ -42,7 +42,7 @@ class Mistake:
 
     column: its name.
     rule: what its values must be: "must be a number".
-    kind: what they are instead: "with other signs".
+    kind: what they are instead: "with another decimal or thousands sign".
     rows: (n,) whether the record has it.
     advice: how to fix it, a sentence.
     """

@@ -91,7 +91,7 @@ def divide(
         InfeasibleError: no recoding keeps the limits.
     """
     document = _fill_templates(read_document(policy_file))
-    _refuse_undividable(policy)
+    refuse_undividable(policy)
     division = f"d{secrets.token_hex(4)}"  # with a letter first, it is never a date
     places = _places(policy_file, policy, locations, division, to)
     if remove_leftovers([*(locations.sources / _FOLDER).glob("d*"), places.folder]):
@@ -219,8 +219,12 @@ def _places(
     return Places(source, folder, folder.relative_to(root).as_posix(), target)
 
 
-def _refuse_undividable(policy: Policy) -> None:
-    """Refuse what partitions of classes do not keep, or are not needed for."""
+def refuse_undividable(policy: Policy) -> None:
+    """Refuse what partitions of classes do not keep, or are not needed for.
+
+    Raises:
+        PolicyError: every reason.
+    """
     recoder, problems = recoder_of(policy.anonymize.recoder), list[str]()
     unfit = portions_problem(policy)
     if unfit is not None:

@@ -22,6 +22,7 @@ from dagster import AssetExecutionContext
 
 from anon_pipeline.base.errors import GateRefused, InputError, PolicyError, PublishError, private_stage
 from anon_pipeline.base.quiet import own_words
+from anon_pipeline.division.divide import refuse_undividable
 from anon_pipeline.limits.releases import REPEATED_NOISE, endless_schedule
 from anon_pipeline.limits.table import limit_meaning
 from anon_pipeline.limits.verdicts import Status
@@ -85,11 +86,13 @@ def published_divided(policy: Policy, divided: Divided, project: Path) -> dg.Ass
     """Return the release as one asset with a check for each limit, which says how it holds in the partitions.
 
     Raises:
-        PolicyError: the policy has partitions; or its source is read by Dagster's own process.
+        PolicyError: the policy has partitions, or cannot be divided for another reason; or its source is read
+            by Dagster's own process.
     """
     refuse_own_source(policy)
     if policy.schedule is not None and policy.schedule.partitions is not None:
         raise PolicyError("schedule.partitions: must be left out: the partitions are those of the division")
+    refuse_undividable(policy)
     key, options = stage_key(policy, "published"), run_options(policy)
     del options["retry_policy"]  # Dagster also retries after an interrupt, and each division costs its ε
 

@@ -16,7 +16,7 @@ from anon_pipeline.gate import Status, Verdict
 from anon_pipeline.limits.linking import LINKING_RISK
 from anon_pipeline.limits.structure import K
 from anon_pipeline.limits.table import demanded_by, limit_meaning, limit_of
-from anon_pipeline.limits.verdicts import GateReport, bottom_of_band
+from anon_pipeline.limits.verdicts import NO_LIMIT, GateReport, bottom_of_band
 
 NOT_PUBLISHED = "not published"
 """What the page shows in place of a value that depends on the originals."""
@@ -86,6 +86,11 @@ class WorstPart:
     def has_bound(self) -> bool:
         """Whether it is a number with a bound, and not something that only holds."""
         return self.value != ""
+
+    @property
+    def exceeded(self) -> str:
+        """In how many releases the bound is exceeded, as the page shows it."""
+        return "–" if self.bound == NO_LIMIT else f"{self.warned:,} of {self.parts:,}"
 
 
 @dataclass(frozen=True, slots=True)

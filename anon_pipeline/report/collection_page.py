@@ -148,8 +148,9 @@ def _protection(sums: Mapping[str, Any], parts: Sequence[PartFigures]) -> Iterat
             else f"{sums['shared']:,} of {sums['classes']:,} classes have records in more than one release."
         )
     yield (
-        "Limits were judged within each release. What somebody learns by combining releases about the same "
-        "people is not judged here."
+        "Limits were judged within each release: where a limit compares with the whole input, that is the "
+        "input of this release. What somebody learns by combining releases about the same people is not "
+        "judged here."
     )
     if any(part.epsilon is not None for part in parts):
         yield (

@@ -93,7 +93,7 @@ class Numerals:
         good = is_true(column.is_valid()) & ~self.is_other
         signs, advice = _other_signs(column, how, left, good)
         if signs.any():
-            yield "with other signs", signs, advice
+            yield "with another decimal or thousands sign", signs, advice
         left = left & ~signs
         beside = left & like(column, rf"^{_BESIDE}{_DIGITS}$|^{_DIGITS}{_BESIDE}$")
         if beside.any():

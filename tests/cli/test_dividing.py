@@ -240,6 +240,7 @@ def test_all_is_released_and_collected(
     assert "They are removed when all releases are published." in done.stdout
     lines = done.stdout.splitlines()
     assert "2 of 2 partitions published" in lines
+    assert "ledger      ε = 2 for each partition. A record is in one of them" in done.stdout
     assert lines[-1] == "removed     the partitions' files"
     assert "Next:" not in done.stdout + done.stderr
     assert not list(made.path.glob("partitions/*"))

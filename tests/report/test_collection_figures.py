@@ -111,6 +111,13 @@ def test_warnings_are_counted_with_an_example_and_what_only_holds_has_no_number(
     assert (row.parts, row.warned, row.example, row.has_bound, row.of_policy) == (3, 2, "g", False, True)
     assert found.parts[1].linking == "at most 0.5 (exceeded)"
     assert not found.limits["linking_risk"].of_policy
+    assert (row.exceeded, found.limits["linking_risk"].exceeded) == ("2 of 3", "1 of 1")
+
+
+def test_a_bound_that_every_value_passes_is_not_said_to_be_exceeded_in_none() -> None:
+    free = verdict("known_columns.note", None, bound=1.0, band="0.2 to 0.5")
+    row = collection_figures([("f", manifest(free))]).limits["known_columns.note"]
+    assert (row.bound, row.exceeded) == ("no limit", "–")
 
 
 def test_of_bounds_that_differ_the_one_of_the_value_is_shown_else_the_loosest() -> None:

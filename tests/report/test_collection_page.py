@@ -43,6 +43,7 @@ def test_it_says_what_came_in_what_is_out_and_what_is_promised() -> None:
         "Yes. When this page was made, there was one release of each key that the policy lists.",
         "No class has records in more than one release.",
         "✓ Passed.",
+        "where a limit compares with the whole input, that is the input of this release",
         "3 releases that belong together",
     ):
         assert sentence in re.sub(r"(?<=\.) +(?=[A-Z])", " ", said), sentence

@@ -78,7 +78,7 @@ def test_all_kinds_at_once_are_told_apart() -> None:
     assert kinds == {
         "without a digit": [1],
         "with %": [2],
-        "with other signs": [3],
+        "with another decimal or thousands sign": [3],
         "with a text next to the number": [4],
         "with something else": [5],
     }

@@ -64,8 +64,8 @@ def test_all_mistakes_are_listed_at_once(small_policy: Small, small_people: Peop
     with pytest.raises(InputError) as caught:
         accepted_input(policy, people)
     assert caught.value.problems == (
-        "height: must be a number, got 2 records with other signs. Correct the source: other values of the "
-        "column have the signs that are set.",
+        "height: must be a number, got 2 records with another decimal or thousands sign. Correct the "
+        "source: other values of the column have the signs that are set.",
         "income: must be a number, got 1 record with a text next to the number. In clean.columns.income: "
         "write currency: with that text, if it is one.",
         "illness: must have a value in every record, got 1 missing. Set missing: suppress to suppress those "
@@ -75,7 +75,7 @@ def test_all_mistakes_are_listed_at_once(small_policy: Small, small_people: Peop
         "or map them to leaves in clean.columns (city: {values: ...}).",
     )
     assert caught.value.withheld_records() == (
-        "height, with other signs: 8, 9",
+        "height, with another decimal or thousands sign: 8, 9",
         "income, with a text next to the number: 8",
     )
 
