@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.blocks import narrow_integers, slices_of
+from anon_pipeline.base.threads import processors, side_by_side
 from anon_pipeline.division.record_keys import Keys, Levels
 from anon_pipeline.division.tally import AT_ONCE, Tally, starts_of
 from anon_pipeline.recode.tuples import DistinctTuples
 from anon_pipeline.recode.value_counts import count_columns
 from anon_pipeline.risk.histograms import ClassHistograms
 
+_THREADS: Final = 2  # that count, for each keeps what it has counted
 _SAMPLE: Final = 2**16  # records whose numbers say where to part classes that do not fit together
 
 
@@ -121,22 +124,60 @@ def _group(
     within: tuple[int, int] | None = None,
 ) -> GroupedRecords | None:
     """Group the records whose numbers are from … up to, but not including, two bounds."""
-    records, widths = len(levels.columns[0]), [int(own.max()) + 1 for own in others] or [1]
-    tallies = [Tally(keys.space * width, records) for width in widths]
-    for part in slices_of(records, most=AT_ONCE):
-        key, rows = keys.some(part), None
-        if within is not None:
-            rows = (key >= within[0]) & (key < within[1])
-            key = key[rows]
-        if not others:
-            tallies[0].add(key)
-        for tally, own, width in zip(tallies, others, widths, strict=False):
-            values = levels.select(own[part], part)
-            tally.add(key * width + (values if rows is None else values[rows]))
-        if most is not None and any(tally.exceeds(most) for tally in tallies):
-            return None
+    widths = [int(own.max()) + 1 for own in others] or [1]
+    records, threads = len(levels.columns[0]), min(_THREADS, processors())
+    parts = [*slices_of(records, most=max(AT_ONCE // threads, 1))]
+    counting = _Counting(keys, levels, others, widths, most, within)
+    counted = side_by_side(
+        [partial(counting.tallies, parts[one::threads]) for one in range(threads)], records=records
+    )
+    tallies = counted[0]
+    for more in counted[1:]:
+        for tally, other in zip(tallies, more, strict=True):
+            tally.join(other)
+    if counting.exceeded:
+        return None
     found = _groups_of(keys, tallies, widths, valued=bool(others))
     return None if most is not None and found.entries > most else found
+
+
+@dataclass(slots=True, eq=False)
+class _Counting:
+    """Counts the numbers of records, some slices of them in each thread; arguments: see `_group`.
+
+    exceeded: whether there are more different ones than wanted: no thread goes on.
+    """
+
+    keys: Keys = field(repr=False)
+    levels: Levels = field(repr=False)
+    others: Sequence[NDArray[np.integer]] = field(repr=False)
+    widths: Sequence[int] = field(repr=False)
+    most: int | None
+    within: tuple[int, int] | None
+    exceeded: bool = False
+
+    def tallies(self, parts: Sequence[slice]) -> list[Tally]:
+        """Count some slices; a tally for each of the other columns, or one for the classes alone."""
+        tallies = [Tally(self.keys.space * width, len(self.levels.columns[0])) for width in self.widths]
+        for part in parts:
+            if self.exceeded:
+                break
+            self._add(part, tallies)
+            if self.most is not None and any(tally.exceeds(self.most) for tally in tallies):
+                self.exceeded = True
+        return tallies
+
+    def _add(self, part: slice, tallies: Sequence[Tally]) -> None:
+        """Count one slice."""
+        key, rows = self.keys.some(part), None
+        if self.within is not None:
+            rows = (key >= self.within[0]) & (key < self.within[1])
+            key = key[rows]
+        if not self.others:
+            tallies[0].add(key)
+        for tally, own, width in zip(tallies, self.others, self.widths, strict=False):
+            values = self.levels.select(own[part], part)
+            tally.add(key * width + (values if rows is None else values[rows]))
 
 
 def _groups_of(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -16,6 +18,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.disk import make_folder, replace_file
 from anon_pipeline.base.errors import InputError, PublishError, error_words, withhold_text
+from anon_pipeline.base.quiet import quiet_elsewhere
 from anon_pipeline.division.leftovers import IGNORED, MARK, is_free
 from anon_pipeline.draft.private_files import make_private_folder
 from anon_pipeline.publish.lock import hold_folder
@@ -23,11 +26,14 @@ from anon_pipeline.vault.crypto import Sealer, VaultKey
 
 _ROW_GROUP: Final = 2**17  # records of a row group
 _WAITING: Final = 2**21  # records of all partitions that wait to be written
+_BEGUN: Final = 4  # row groups that are still to be written while further records are read
 _CHUNK: Final = 2**16  # bytes of an encrypted file that wait to be a chunk: there may be a thousand files
 
 
 class PartFile:
     """A Parquet file with personal data: records wait until they fill a row group.
+
+    ``waiting`` counts them, ``full`` is how many the next row group has.
 
     Args:
         path: of the file, which must not be there.
@@ -45,7 +51,7 @@ class PartFile:
             file = self._stack.enter_context(_encrypt(file, key, path.name))
         self._writer = self._stack.enter_context(pq.ParquetWriter(file, schema))
         self._tables: list[pa.Table] = []
-        self.waiting = 0
+        self.waiting, self.full = 0, _ROW_GROUP
 
     def __enter__(self) -> PartFile:
         return self
@@ -60,11 +66,41 @@ class PartFile:
         self._tables.append(table)
         self.waiting += len(table)
 
-    def write(self) -> None:
-        """Write what waits as one row group."""
-        if self.waiting:
-            self._writer.write_table(pa.concat_tables(self._tables), row_group_size=self.waiting)
-        self._tables, self.waiting = [], 0
+    def take(self) -> Callable[[], None]:
+        """Return what writes the records that wait, as one row group; no record waits then."""
+        tables, many = self._tables, self.waiting
+        self._tables, self.waiting, self.full = [], 0, _ROW_GROUP
+        return lambda: self._write(tables, many)
+
+    def _write(self, tables: list[pa.Table], many: int) -> None:
+        if many:
+            self._writer.write_table(pa.concat_tables(tables), row_group_size=many)
+
+
+class _Writing:
+    """Writes row groups in a thread, one after the other, while the next records are read.
+
+    Args:
+        thread: of one worker, so that no two write into one file.
+    """
+
+    def __init__(self, thread: ThreadPoolExecutor) -> None:
+        self._thread = thread
+        self._begun: deque[Future[None]] = deque()
+
+    def write(self, part: PartFile) -> None:
+        """Write the records of a partition; wait if many row groups are still to be written.
+
+        Raises:
+            OSError: one before could not be written.
+        """
+        self._begun.append(self._thread.submit(quiet_elsewhere(part.take())))
+        self.wait(_BEGUN)
+
+    def wait(self, most: int = 0) -> None:
+        """Wait until at most so many row groups are still to be written; see `write`."""
+        while len(self._begun) > most:
+            self._begun.popleft().result()
 
 
 @contextmanager
@@ -98,33 +134,40 @@ def write_parts(
     said = f"{paths[0].parent.name}: must be a folder that files can be written to"
     with withhold_text(said, OSError), ExitStack() as stack:
         begin = 0
+        files = stack.enter_context(ExitStack())  # closed when the thread has ended
+        writing = _Writing(stack.enter_context(ThreadPoolExecutor(1)))
         for table in rows:
             if not parts:
-                parts = [stack.enter_context(PartFile(path, table.schema, made, key)) for path in paths]
+                parts = [files.enter_context(PartFile(path, table.schema, made, key)) for path in paths]
+                for at, part in enumerate(parts, 1):  # else all are full at the same time
+                    part.full = _ROW_GROUP * at // len(parts)
             own = owners[begin : begin + len(table)]
             begin += len(table)
             if len(own) < len(table):
                 raise InputError("the source must not change while it is divided, it did")
-            _share_out(table, own, parts)
+            _share_out(table, own, parts, writing)
             if sum(part.waiting for part in parts) > _WAITING:
                 for part in sorted(parts, key=lambda part: -part.waiting)[: -(-len(parts) // 2)]:
-                    part.write()
+                    writing.write(part)
         if begin < len(owners):
             raise InputError("the source must not change while it is divided, it did")
         for part in parts:
-            part.write()
+            writing.write(part)
+        writing.wait()
 
 
-def _share_out(table: pa.Table, owners: NDArray[np.integer], parts: list[PartFile]) -> None:
-    """Hand records to their partitions; a partition that has a row group together writes it."""
+def _share_out(
+    table: pa.Table, owners: NDArray[np.integer], parts: list[PartFile], writing: _Writing
+) -> None:
+    """Hand records to their partitions; those of one that has a row group together are written."""
     order = np.argsort(owners, kind="stable")
     ends = np.cumsum(np.bincount(owners, minlength=len(parts)))
     sorted_rows = table.take(pa.array(order))
     for part, begin, end in zip(parts, [0, *ends[:-1]], ends, strict=True):
         if end > begin:
             part.add(sorted_rows.slice(int(begin), int(end - begin)))
-            if part.waiting >= _ROW_GROUP:
-                part.write()
+            if part.waiting >= part.full:
+                writing.write(part)
 
 
 @contextmanager

@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.compilation import kernel
+from anon_pipeline.base.order import count_values
 
 AT_ONCE: Final = 2**22
 """Numbers of a slice, at most: so many are sorted at once."""
+_FULL: Final = 4  # arrays of which less than one part in so many is not used are not copied
 _DENSE: Final = 2  # numbers with at most one value for so many records are counted in place, not sorted
 
 
@@ -23,19 +25,24 @@ class Tally:
     """
 
     def __init__(self, space: int, records: int) -> None:
+        self._space = space
         self._dense = np.zeros(space, np.int64) if space <= min(records // _DENSE, AT_ONCE) else None
         self._runs: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
 
     def add(self, numbers: NDArray[np.int64]) -> None:
-        """Count more numbers, which are sorted in their place."""
+        """Count more numbers."""
         if self._dense is not None:
             self._dense += np.bincount(numbers, minlength=len(self._dense))
             return
-        numbers.sort()
-        starts = starts_of(numbers)
-        self._runs.append((numbers[starts], np.diff(starts, append=len(numbers))))
+        self._runs.append(count_values(numbers, self._space))
         while len(self._runs) > 1 and len(self._runs[-2][0]) <= len(self._runs[-1][0]):
             self._merge()
+
+    def join(self, other: Tally) -> None:
+        """Count also what another tally of such numbers has counted."""
+        if self._dense is not None and other._dense is not None:
+            self._dense += other._dense
+        self._runs += other._runs
 
     def exceeds(self, most: int) -> bool:
         """Whether more than so many different numbers are known by now."""
@@ -54,9 +61,11 @@ class Tally:
         """Make one of the last two runs."""
         one, other = self._runs.pop(), self._runs.pop()
         many = len(one[0]) + len(other[0])
-        keys, counts = np.empty(many, np.int64), np.empty(many, np.int64)
+        keys, counts = np.empty((2, many), np.int64)
         found = _merge_runs(*one, *other, keys, counts)
-        self._runs.append((keys[:found].copy(), counts[:found].copy()))
+        run = keys[:found], counts[:found]
+        is_full = found * _FULL >= many * (_FULL - 1)
+        self._runs.append(run if is_full else (run[0].copy(), run[1].copy()))
 
 
 @kernel

@@ -75,7 +75,7 @@ def kill_at(path: Path, place: str, nth: int, to: Path | None) -> bool:
         if place == "before a file":
             before(part_files.PartFile, "__init__")
         elif place == "before a row group":
-            before(part_files.PartFile, "write")
+            before(part_files.PartFile, "_write")
         elif place == "before the policy":
             before(module, "write_policy")
         else:

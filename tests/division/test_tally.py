@@ -23,6 +23,18 @@ def test_slices_add_up(records: int, slices: list[list[int]]) -> None:
     assert list(zip(numbers.tolist(), counts.tolist(), strict=True)) == want
 
 
+@pytest.mark.parametrize("records", [10**6, 0], ids=["in place", "sorted"])
+@given(slices=st.lists(st.lists(st.integers(0, 30), max_size=20), max_size=8), parted=st.integers(0, 8))
+def test_two_tallies_count_together(records: int, slices: list[list[int]], parted: int) -> None:
+    tally, other = Tally(31, records), Tally(31, records)
+    for at, part in enumerate(slices):
+        (tally if at < parted else other).add(np.array(part, np.int64))
+    tally.join(other)
+    want = sorted(Counter(number for part in slices for number in part).items())
+    numbers, counts = tally.counts()
+    assert list(zip(numbers.tolist(), counts.tolist(), strict=True)) == want
+
+
 def test_it_tells_early_that_there_are_too_many() -> None:
     tally = Tally(AT_ONCE + 1, 10 * AT_ONCE)
     tally.add(np.array([5, 5, 9]))
