@@ -113,6 +113,20 @@ def connect_server(home: Path, folder: Path, master: str, *settings: str) -> tup
     return Program([*words, "spark-internal"], port), port
 
 
+def executors(cluster: Cluster) -> list[int]:
+    """Return the processes of a cluster's executors, by /proc: they run in the folders of its workers."""
+    found = []
+    for place in Path("/proc").iterdir():
+        if place.name.isdigit():
+            try:
+                words, folder = (place / "cmdline").read_bytes(), (place / "cwd").readlink()
+            except OSError:
+                continue
+            if b"CoarseGrainedExecutorBackend\0" in words and folder.is_relative_to(cluster.folder):
+                found.append(int(place.name))
+    return sorted(found)
+
+
 def environment_of(home: Path) -> dict[str, str]:
     """Return the environment of Spark's programs."""
     own = {"SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}

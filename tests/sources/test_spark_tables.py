@@ -24,7 +24,14 @@ from anon_pipeline.base.packed_tables import PackedTable
 from anon_pipeline.policy import Policy
 from anon_pipeline.sources import read_source, spark_sessions
 from anon_pipeline.sources.spark_tables import read_spark
-from tests.spark_cluster import Cluster, connect_server, environment_of, in_catalog, spark_package
+from tests.spark_cluster import (
+    Cluster,
+    connect_server,
+    environment_of,
+    executors,
+    in_catalog,
+    spark_package,
+)
 from tests.watched import answers, wait_until
 
 CANARY = "Quillfeather-4711"
@@ -210,20 +217,6 @@ def test_an_executor_that_is_killed_changes_nothing(small_policy: Small, spark: 
     pd.testing.assert_frame_equal(found.sort_values("id", ignore_index=True), expected)
     assert killed[0] in before
     wait_until(lambda: len({*executors(spark)} - {*killed}) > 1, ROOT / "README.md", "another executor")
-
-
-def executors(cluster: Cluster) -> list[int]:
-    """Return the processes of a cluster's executors, by /proc: they run in the folders of its workers."""
-    found = []
-    for place in Path("/proc").iterdir():
-        if place.name.isdigit():
-            try:
-                words, folder = (place / "cmdline").read_bytes(), (place / "cwd").readlink()
-            except OSError:
-                continue
-            if b"CoarseGrainedExecutorBackend\0" in words and folder.is_relative_to(cluster.folder):
-                found.append(int(place.name))
-    return sorted(found)
 
 
 def test_a_server_that_is_killed_is_a_named_error(
