@@ -13,12 +13,18 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from anon_pipeline.base.month_names import in_english
+from anon_pipeline.sources.numerals import is_true
 
 _USUAL = (
     *("%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%Y/%m/%d", "%Y%m%d"),
     *("%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%d.%m.%Y %H:%M", "%d %b %Y", "%d %B %Y", "%B %d, %Y"),
     *("%d. %B %Y", "%d. %b %Y", "%d de %B de %Y"),
 )
+_DIGITS = {
+    **dict.fromkeys("dmHIMS", r"\d{1,2}"),
+    **{"Y": r"\d{4}", "y": r"\d{2}", "j": r"\d{1,3}", "%": "%"},
+}
+"""What directives stand for, where that is digits."""
 _WITHOUT_SIGN = re.compile(r"%[^%]%[^%]")
 
 
@@ -35,18 +41,48 @@ class Days:
     unread: NDArray[np.bool_] = field(repr=False)
     doubtful: NDArray[np.bool_] = field(repr=False)
 
-    def advice(self, column: pa.Array, rows: NDArray[np.bool_]) -> str:
-        """Say which usual formats fit all of some texts.
 
-        Args:
-            column: (n,) that was read.
-            rows: (n,) which texts.
-        """
-        texts = column.filter(pa.array(rows))
-        fit = [form for form in _USUAL if not read_days(texts, (form,)).unread.any()]
-        said = f'format: "{" or ".join(fit)}"' if fit else "format: with the directives that fit"
-        meant = ", whichever is meant" if len(fit) > 1 else ""
-        return f"Write {said}{meant}, or missing: [...] for texts that stand for no value."
+def formats_advice(fit: Sequence[str]) -> str:
+    """Say which formats to write for texts that are no days by those that are set.
+
+    Args:
+        fit: formats that all of the texts fit, see `usual_formats`.
+    """
+    said = f'format: "{" or ".join(fit)}"' if fit else "format: with the directives that fit"
+    meant = ", whichever is meant" if len(fit) > 1 else ""
+    return f"Write {said}{meant}, or missing: [...] for texts that stand for no value."
+
+
+def usual_formats(column: pa.Array, rows: NDArray[np.bool_]) -> list[str]:
+    """Return the usual formats that all of some texts fit.
+
+    Args:
+        column: (n,) texts.
+        rows: (n,) which of them.
+    """
+    texts = column.filter(pa.array(rows))
+    return [form for form in _USUAL if not read_days(texts, (form,)).unread.any()]
+
+
+def like_days(column: pa.Array, formats: Sequence[str]) -> NDArray[np.bool_]:
+    """Mark texts with the digits and signs of a format, (n,), whether or not there is such a day: 31.02.2020.
+
+    Formats with names of months, and other directives that are not digits alone, are not looked at.
+    """
+    found = np.zeros(len(column), np.bool_)
+    for form in formats:
+        parts = re.split(r"%(.)", form)
+        if all(directive in _DIGITS for directive in parts[1::2]):
+            shape = "".join(_DIGITS[part] if at % 2 else _literally(part) for at, part in enumerate(parts))
+            if _WITHOUT_SIGN.search(form):
+                shape = shape.replace("{1,2}", "{2}")
+            found |= is_true(pc.match_substring_regex(column, rf"^\s*{shape}\s*$"))
+    return found
+
+
+def _literally(part: str) -> str:
+    """Return a pattern (RE2) of a text itself; unlike `re.escape` it leaves white space as it is."""
+    return re.sub(r"([^\w\s])", r"\\\1", part)
 
 
 def read_days(column: pa.Array, formats: Sequence[str]) -> Days:

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from anon_pipeline.policy.column_cleaning import ColumnCleaning
-from anon_pipeline.sources.days import read_days
+from anon_pipeline.sources.days import formats_advice, like_days, read_days, usual_formats
 from anon_pipeline.sources.numerals import Numerals, is_numeral, is_true, join, like, numerals, text
 
 _MOST = 2**53  # as in `base.values`: whole floats from here on may stand for another whole number
@@ -101,19 +101,25 @@ def _is_undecided(found: Numerals, how: ColumnCleaning) -> bool:
 def dates(column: pa.Array, how: ColumnCleaning) -> Read:
     """Read texts as days, (n,) of Arrow's type date32; see `days.read_days`."""
     found = read_days(column, how.format)
-    shown = " or ".join(how.format)
-    empty = ~like(column, r"\d") & found.unread
-    other = found.unread & ~empty
-    wrong = [
-        Wrong(f"in another form than {shown}", other, found.advice(column, other)),
-        Wrong("without a digit", empty, f"Write {_MISSING}."),
-        Wrong(
-            "with two different days by two formats",
-            found.doubtful,
-            "Write the one format that is meant.",
-        ),
-    ]
+    wrong = _not_days(column, how.format, found.unread) if found.unread.any() else []
+    wrong.append(
+        Wrong("with two different days by two formats", found.doubtful, "Write the one format that is meant.")
+    )
     return Read(found.values, tuple(one for one in wrong if one.rows.any()))
+
+
+def _not_days(column: pa.Array, formats: Sequence[str], unread: NDArray[np.bool_]) -> list[Wrong]:
+    """Say what texts are that no format fits, (n,) which ones: 31.02. is no other format's day either."""
+    empty, no_day = unread & ~like(column, r"\d"), unread & like_days(column, formats)
+    if usual_formats(column, no_day):  # days by another format
+        no_day[:] = False
+    other = unread & ~empty & ~no_day
+    advice = formats_advice(usual_formats(column, other))
+    return [
+        Wrong(f"in another form than {' or '.join(formats)}", other, advice),
+        Wrong("of a day that is in no calendar", no_day, f"Correct the source, or write {_MISSING}."),
+        Wrong("without a digit", empty, f"Write {_MISSING}."),
+    ]
 
 
 def booleans(column: pa.Array, how: ColumnCleaning) -> Read:

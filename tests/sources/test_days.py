@@ -54,6 +54,19 @@ def test_a_format_that_fits_is_proposed() -> None:
     assert "%d/%m/%Y or %m/%d/%Y" in read(["01/02/2020"]).wrong[0].advice
 
 
+def test_a_day_that_is_in_no_calendar_is_said_to_be_none() -> None:
+    none = "of a day that is in no calendar"
+    assert wrong(read(["31.02.1960", "28.02.1960", "x1"], "%d.%m.%Y")) == {
+        none: [0],
+        "in another form than %d.%m.%Y": [2],
+    }
+    assert wrong(read(["1960-366", "00/00/0000"], "%Y-%j", "%d/%m/%Y")) == {none: [1]}
+    assert wrong(read(["12/25/2020"], "%d/%m/%Y")) == {"in another form than %d/%m/%Y": [0]}  # a day by %m/%d
+    assert wrong(read(["31 02 2020 (a)"], "%d %m %Y (a)")) == {none: [0]}
+    assert wrong(read(["20200231", "2020231"], "%Y%m%d")) == {none: [0], "in another form than %Y%m%d": [1]}
+    assert wrong(read(["31. February 2020"], "%d. %B %Y")) == {"in another form than %d. %B %Y": [0]}
+
+
 def test_missing_texts_are_missing_days() -> None:
     found = read_days(pa.array([None, "2020-02-29"], pa.large_string()), (ISO,))
     assert found.values.to_pylist() == [None, datetime.date(2020, 2, 29)]
