@@ -13,12 +13,12 @@ from typing import Any, Final
 
 import click
 
+from anon_pipeline.base.child_processes import program_ending_with_this
 from anon_pipeline.cli.interrupts import left_by_termination
 from anon_pipeline.cli.options import as_argument
 
 REFUSED: Final = (1, 3)
 """Exit codes that say something about one partition's data: the others go on."""
-_PROGRAM: Final = "from anon_pipeline.cli import main; main()"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +112,12 @@ def run_each(command: Sequence[str], partitions: Sequence[str], jobs: int) -> It
 
 
 def run_command(name: str, policy_file: Path, options: Mapping[str, Any]) -> list[str]:
-    """Return the command that makes one release as the options ask for.
+    """Return the command that makes one release as the options ask for; it ends with this process.
 
     Args:
         name: of the command; ``options``: that it was given.
     """
-    command = [sys.executable, "-c", _PROGRAM, name, as_argument(policy_file)]
+    command = [sys.executable, "-c", program_ending_with_this(), name, as_argument(policy_file)]
     if options["project"] is not None:
         command += ["--project", str(options["project"])]
     if options["allow_outside"]:

@@ -20,6 +20,7 @@ from typing import Any, Final
 import dagster as dg
 from dagster import AssetExecutionContext
 
+from anon_pipeline.base.child_processes import program_ending_with_this
 from anon_pipeline.base.errors import GateRefused, InputError, PolicyError, PublishError, private_stage
 from anon_pipeline.base.quiet import own_words
 from anon_pipeline.division.divide import refuse_undividable
@@ -38,7 +39,6 @@ from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.collection.collection_document import COLLECTION, PAGE, read_collection
 
-_PROGRAM: Final = "from anon_pipeline.cli import main; main()"
 _REFUSED: Final = (1, 3)
 """Exit codes of `divide` that say something about the data."""
 _REASONS: Final = ("error: ", "refused: ")
@@ -141,8 +141,9 @@ def _declaration(policy: Policy) -> dict[str, Any]:
 
 def _run(context: AssetExecutionContext, divided: Divided, folders: Locations, project: Path) -> _Ended:
     """Start the command, show its progress, and wait for its end; it ends with this step in any case."""
-    command = [sys.executable, "-c", _PROGRAM, "divide", str(divided.policy_file.absolute())]
-    command += ["--project", str(project), "--release", "--jobs", str(divided.jobs), "--json"]
+    command = [sys.executable, "-c", program_ending_with_this(), "divide"]
+    command += [str(divided.policy_file.absolute()), "--project", str(project)]
+    command += ["--release", "--jobs", str(divided.jobs), "--json"]
     command += [] if divided.parts is None else ["--into", str(divided.parts)]
     pipe = subprocess.PIPE
     with (

@@ -1,0 +1,35 @@
+"""Processes of this program that another one has started, and that end with it."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+from contextlib import suppress
+from typing import Final
+
+_PR_SET_PDEATHSIG: Final = 1
+
+
+def program_ending_with_this() -> str:
+    """Return the program as `python -c` runs it; it ends with this process, see `end_with`."""
+    own = f"from {__name__} import end_with; end_with({os.getpid()}); "
+    return f"{own}from anon_pipeline.cli import main; main()"
+
+
+def end_with(parent: int) -> None:
+    """Let this process get SIGTERM when the one that has started it ends, however that happens.
+
+    Linux sends the signal, also after SIGKILL. Elsewhere nothing happens.
+
+    Args:
+        parent: the process that has started this one.
+    Raises:
+        SystemExit: that has ended already.
+    """
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+        if os.getppid() != parent:
+            raise SystemExit(128 + signal.SIGTERM)
