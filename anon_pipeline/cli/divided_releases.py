@@ -73,7 +73,7 @@ def release_partitions(
             say(_line_of(made, ended))
             if ended.code:
                 click.echo(ended.err, nl=False, err=True)
-    for line in [*_warnings_of(made), *_advice_of(made)]:
+    for line in [*_warnings_of(made), *_advice_of(made), *_ledger_of(made)]:
         say(line)
     begun = {*made.documents, *made.codes}
     left = [key for key in keys if key not in begun]
@@ -109,8 +109,24 @@ def _warnings_of(made: Releases) -> list[str]:
         for verdict in said["verdicts"]
         if verdict["status"] == "warned"
     )
-    return [
+    lines = [
         f"warned      {printable(limit)}: {count} of {many} partitions" for limit, count in warned.items()
+    ]
+    return [*lines, _WHOLE_TABLE] if lines else []
+
+
+_WHOLE_TABLE = (
+    "            To see whether the whole table warns, too: anon-pipeline rehearse, with its own policy. "
+    "What to change: docs/troubleshooting.md"
+)
+
+
+def _ledger_of(made: Releases) -> list[str]:
+    """Return what the releases have cost, once for all that say the same; a record is in one partition."""
+    said = Counter(one["ledger"] for one in made.documents.values() if one.get("ledger"))
+    return [
+        f"ledger      in {count} of {len(made.keys)} partitions (a record is in one): {line}"
+        for line, count in said.items()
     ]
 
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from anon_pipeline.division.divide import Division
-    from anon_pipeline.policy.model import Policy
 
 
 @click.command()
@@ -77,7 +76,9 @@ def divide(
     if options["jobs"] > 1 and not options["release"]:
         raise InputError("--jobs must be given with --release only")
     if options["release"] and ctx.meta.get(MISTAKES_TO) is not None:
-        raise InputError("--mistakes-to must not be given with --release: divide first, then run a partition")
+        raise InputError(
+            "--mistakes-to must be given without --release: divide finds mistakes before it writes anything"
+        )
     policy = load_policy(policy_file)
     locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
     locations.confine(policy)
@@ -91,20 +92,17 @@ def divide(
     if not (options["as_json"] and options["release"]):
         click.echo(PRIVATE, err=True)
     if options["release"]:
-        ctx.exit(_release(found, policy, policy_file, options))
+        ctx.exit(_release(found, policy_file, options))
     elif options["as_json"]:
         echo_json(_document(found, policy_file))
     else:
         _print_next(found, policy_file, options)
 
 
-def _release(found: Division, policy: Policy, policy_file: Path, options: Mapping[str, Any]) -> int:
+def _release(found: Division, policy_file: Path, options: Mapping[str, Any]) -> int:
     """Make all releases, collect them, and remove the files of the partitions; return the exit code.
 
     Unless all are collected, the files are kept, and what to do next is printed, also after an interrupt.
-
-    Args:
-        policy: of the whole table.
     """
     from anon_pipeline.base.freed_memory import return_freed_memory  # noqa: PLC0415
 
@@ -115,8 +113,6 @@ def _release(found: Division, policy: Policy, policy_file: Path, options: Mappin
     with left_by_termination():
         try:
             made = release_partitions(divided_file, found.keys, options, say)
-            if made.published and policy.noise_epsilon is not None:
-                say(f"ledger      ε = {policy.noise_epsilon:g} for each partition. {_ONE_PARTITION}")
             collected = made.complete and collect_division(found, divided_file, options)
             removed = collected and _remove(found)
         finally:
@@ -172,7 +168,6 @@ def _print(found: Division, policy_file: Path, options: Mapping[str, Any]) -> No
     click.echo(f"policy      {printable(str(policy_file))}")
 
 
-_ONE_PARTITION: Final = "A record is in one of them, so this is what its release has cost"
 _DELETE: Final = "Delete them when the releases are out."
 _KEPT: Final = (
     "The partitions' files are kept: delete them when all is collected. To go on after a refusal, change the "

@@ -145,7 +145,7 @@ def _group(
 class _Counting:
     """Counts the numbers of records, some slices of them in each thread; arguments: see `_group`.
 
-    exceeded: whether there are more different ones than wanted: no thread goes on.
+    exceeded: whether there are more different ones than wanted. ended: whether no thread is to go on.
     """
 
     keys: Keys = field(repr=False)
@@ -155,16 +155,21 @@ class _Counting:
     most: int | None
     within: tuple[int, int] | None
     exceeded: bool = False
+    ended: bool = False
 
     def tallies(self, parts: Sequence[slice]) -> list[Tally]:
         """Count some slices; a tally for each of the other columns, or one for the classes alone."""
         tallies = [Tally(self.keys.space * width, len(self.levels.columns[0])) for width in self.widths]
-        for part in parts:
-            if self.exceeded:
-                break
-            self._add(part, tallies)
-            if self.most is not None and any(tally.exceeds(self.most) for tally in tallies):
-                self.exceeded = True
+        try:
+            for part in parts:
+                if self.ended:
+                    break
+                self._add(part, tallies)
+                if self.most is not None and any(tally.exceeds(self.most) for tally in tallies):
+                    self.exceeded = self.ended = True
+        except BaseException:  # an interrupt, too: no other thread is to be waited for
+            self.ended = True
+            raise
         return tallies
 
     def _add(self, part: slice, tallies: Sequence[Tally]) -> None:

@@ -59,7 +59,7 @@ class PartFile:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._stack.close()
+        self._stack.__exit__(kind, error, trace)
 
     def add(self, table: pa.Table) -> None:
         """Take records."""
@@ -78,15 +78,18 @@ class PartFile:
 
 
 class _Writing:
-    """Writes row groups in a thread, one after the other, while the next records are read.
+    """Writes row groups in a thread, one after the other, while the next records are read."""
 
-    Args:
-        thread: of one worker, so that no two write into one file.
-    """
-
-    def __init__(self, thread: ThreadPoolExecutor) -> None:
-        self._thread = thread
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1)  # no two write into one file
         self._begun: deque[Future[None]] = deque()
+
+    def __enter__(self) -> _Writing:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Wait for the row group that is being written; after an error the others are not."""
+        self._thread.shutdown(cancel_futures=True)
 
     def write(self, part: PartFile) -> None:
         """Write the records of a partition; wait if many row groups are still to be written.
@@ -135,7 +138,7 @@ def write_parts(
     with withhold_text(said, OSError), ExitStack() as stack:
         begin = 0
         files = stack.enter_context(ExitStack())  # closed when the thread has ended
-        writing = _Writing(stack.enter_context(ThreadPoolExecutor(1)))
+        writing = stack.enter_context(_Writing())
         for table in rows:
             if not parts:
                 parts = [files.enter_context(PartFile(path, table.schema, made, key)) for path in paths]

@@ -145,7 +145,8 @@ def summary(fitted: Fitted, target: Path, tables: Sequence[Path]) -> list[str]:
         lines.append(f"The policy does not pass yet: {why}. Answer the questions in the file.")
     elif fitted.rehearsal is not None:
         lines += describe(fitted.rehearsal, fitted.drowned)
-        lines.append(f"Read the file, then: anon-pipeline run {target}")
+        what = "Answer the questions in the file, then: anon-pipeline rehearse"
+        lines.append(f"{what if asked else 'Read the file, then: anon-pipeline run'} {target}")
     return lines
 
 

@@ -74,10 +74,12 @@ def refuse_another_kind(others: Iterable[Entry], asked: Asked, *, now: datetime)
             found += [] if kind is None else [kind]
     if found:
         raise GateRefused(
-            f"budget.per: record needs one kind of partition for the dataset {asked.dataset}, got "
-            f"{asked.partition_kind} and, of releases that are out or open, {', '.join(sorted(set(found)))} "
-            f"({len(found)} in number; none: without partitions): their records may be the same people. "
-            "Keep to one kind, use per: dataset, or name other people by another dataset."
+            f"budget.per: record (which divide writes, too) needs one kind of partition for the dataset "
+            f"{asked.dataset}, got {asked.partition_kind} and, of releases that are out or open, "
+            f"{', '.join(sorted(set(found)))} ({len(found)} in number; none: without partitions). Their "
+            "records may be the same people, so ε cannot be counted for each record. Keep to one kind from "
+            "the first release on; without divide, per: dataset counts all kinds. If these are other people, "
+            "name another dataset."
         )
 
 

@@ -23,7 +23,6 @@ from dagster import AssetExecutionContext
 from anon_pipeline.base.child_processes import program_ending_with_this
 from anon_pipeline.base.errors import GateRefused, InputError, PolicyError, PublishError, private_stage
 from anon_pipeline.base.quiet import own_words
-from anon_pipeline.division.divide import refuse_undividable
 from anon_pipeline.limits.releases import REPEATED_NOISE, endless_schedule
 from anon_pipeline.limits.table import limit_meaning
 from anon_pipeline.limits.verdicts import Status
@@ -89,6 +88,8 @@ def published_divided(policy: Policy, divided: Divided, project: Path) -> dg.Ass
         PolicyError: the policy has partitions, or cannot be divided for another reason; or its source is read
             by Dagster's own process.
     """
+    from anon_pipeline.division.divide import refuse_undividable  # noqa: PLC0415 - slow to import
+
     refuse_own_source(policy)
     if policy.schedule is not None and policy.schedule.partitions is not None:
         raise PolicyError("schedule.partitions: must be left out: the partitions are those of the division")

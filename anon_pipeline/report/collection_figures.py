@@ -90,7 +90,7 @@ class WorstPart:
     @property
     def exceeded(self) -> str:
         """In how many releases the bound is exceeded, as the page shows it."""
-        return "–" if self.bound == NO_LIMIT else f"{self.warned:,} of {self.parts:,}"
+        return "–" if self.bound == NO_LIMIT and not self.warned else f"{self.warned:,} of {self.parts:,}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from anon_pipeline.report.page_template import page_template
 
 LISTED: Final = 1_000
 """Releases with a row of their own; more would make the page too large to be opened."""
+_REVIEWED: Final = "accepted.reviewed"
 _PAGE: Final = Path(__file__).parent / "collection_page.html.j2"
 
 
@@ -47,8 +48,9 @@ def collection_page(document: Mapping[str, Any], found: CollectionFigures) -> by
         "people": any(part.people for part in found.parts),
         "version": document["anon_pipeline"],
     }
-    accepted = [row for row in warned if row.of_policy]
-    return page_template(_PAGE).render(shown, accepted=accepted).encode()
+    accepted = [row for row in warned if row.of_policy and row.limit != _REVIEWED]
+    unreviewed = sum(row.warned for row in warned if row.limit == _REVIEWED)
+    return page_template(_PAGE).render(shown, accepted=accepted, unreviewed=unreviewed).encode()
 
 
 def _summary(document: Mapping[str, Any], parts: Sequence[PartFigures]) -> Iterator[tuple[str, str]]:
@@ -149,7 +151,7 @@ def _protection(sums: Mapping[str, Any], parts: Sequence[PartFigures]) -> Iterat
         )
     yield (
         "Limits were judged within each release: where a limit compares with the whole input, that is the "
-        "input of this release. What somebody learns by combining releases about the same people is not "
+        "input of that release. What somebody learns by combining releases about the same people is not "
         "judged here."
     )
     if any(part.epsilon is not None for part in parts):

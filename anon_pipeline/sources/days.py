@@ -22,9 +22,11 @@ _USUAL = (
 )
 _DIGITS = {
     **dict.fromkeys("dmHIMS", r"\d{1,2}"),
-    **{"Y": r"\d{4}", "y": r"\d{2}", "j": r"\d{1,3}", "%": "%"},
+    **{"Y": r"\d{4}", "y": r"\d{2}", "j": r"\d{1,3}", "f": r"\d{1,6}", "%": "%"},
 }
 """What directives stand for, where that is digits."""
+_FIRST_DAY = np.datetime64("0001-01-01")  # of Python's days; pandas has a year 0, too
+_NEARLY = 0.9  # of the texts must fit a format that is proposed though not all do
 _WITHOUT_SIGN = re.compile(r"%[^%]%[^%]")
 
 
@@ -42,14 +44,19 @@ class Days:
     doubtful: NDArray[np.bool_] = field(repr=False)
 
 
-def formats_advice(fit: Sequence[str]) -> str:
-    """Say which formats to write for texts that are no days by those that are set.
+def formats_advice(column: pa.Array, rows: NDArray[np.bool_]) -> str:
+    """Say which formats to write for some texts, that are no days by those that are set.
 
-    Args:
-        fit: formats that all of the texts fit, see `usual_formats`.
+    Arguments: see `usual_formats`.
     """
+    fit, most = usual_formats(column, rows), int(rows.sum())
     said = f'format: "{" or ".join(fit)}"' if fit else "format: with the directives that fit"
     meant = ", whichever is meant" if len(fit) > 1 else ""
+    if not fit and most:
+        read = {form: most - count for form, count in _count_unread(column, rows).items()}
+        best = max(read, key=lambda form: read[form])
+        if read[best] >= _NEARLY * most:
+            said, meant = f'format: "{best}"', f", which fits {read[best]:,} of them"
     return f"Write {said}{meant}, or missing: [...] for texts that stand for no value."
 
 
@@ -60,12 +67,36 @@ def usual_formats(column: pa.Array, rows: NDArray[np.bool_]) -> list[str]:
         column: (n,) texts.
         rows: (n,) which of them.
     """
+    return [form for form, unread in _count_unread(column, rows).items() if not unread]
+
+
+def _count_unread(column: pa.Array, rows: NDArray[np.bool_]) -> dict[str, int]:
+    """Return how many of some texts each usual format does not fit."""
     texts = column.filter(pa.array(rows))
-    return [form for form in _USUAL if not read_days(texts, (form,)).unread.any()]
+    return {form: int(read_days(texts, (form,)).unread.sum()) for form in _USUAL}
 
 
-def like_days(column: pa.Array, formats: Sequence[str]) -> NDArray[np.bool_]:
-    """Mark texts with the digits and signs of a format, (n,), whether or not there is such a day: 31.02.2020.
+def impossible_days(column: pa.Array, formats: Sequence[str], unread: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Mark texts that no format fits though they have its digits and signs, (n,), as 31.02.2020 has.
+
+    A text that is a day by a usual format, or with day and month exchanged, is not marked.
+
+    Args:
+        unread: (n,) texts that no format fits.
+    """
+    places = np.flatnonzero(unread & _like_days(column, formats))
+    texts = column.take(pa.array(places))
+    exchanged = [re.sub("%[dm]", lambda one: "%m" if one[0] == "%d" else "%d", form) for form in formats]
+    for form in (*exchanged, *_USUAL):
+        left = read_days(texts, (form,)).unread
+        places, texts = places[left], texts.filter(pa.array(left))
+    found = np.zeros(len(column), np.bool_)
+    found[places] = True
+    return found
+
+
+def _like_days(column: pa.Array, formats: Sequence[str]) -> NDArray[np.bool_]:
+    """Mark texts with the digits and signs of a format, (n,), whether or not there is such a day.
 
     Formats with names of months, and other directives that are not digits alone, are not looked at.
     """
@@ -75,14 +106,14 @@ def like_days(column: pa.Array, formats: Sequence[str]) -> NDArray[np.bool_]:
         if all(directive in _DIGITS for directive in parts[1::2]):
             shape = "".join(_DIGITS[part] if at % 2 else _literally(part) for at, part in enumerate(parts))
             if _WITHOUT_SIGN.search(form):
-                shape = shape.replace("{1,2}", "{2}")
+                shape = shape.replace("{1,", "{")
             found |= is_true(pc.match_substring_regex(column, rf"^\s*{shape}\s*$"))
     return found
 
 
 def _literally(part: str) -> str:
-    """Return a pattern (RE2) of a text itself; unlike `re.escape` it leaves white space as it is."""
-    return re.sub(r"([^\w\s])", r"\\\1", part)
+    """Return a pattern of a text itself: RE2 takes a backslash before signs of ASCII alone."""
+    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", part)
 
 
 def read_days(column: pa.Array, formats: Sequence[str]) -> Days:
@@ -101,6 +132,7 @@ def read_days(column: pa.Array, formats: Sequence[str]) -> Days:
     doubtful = np.zeros(len(column), dtype=bool)
     for form in formats:
         days = _by(form, dated)
+        days = np.where(days < _FIRST_DAY, np.datetime64("NaT"), days)
         doubtful |= ~np.isnat(days) & ~np.isnat(found) & (days != found)
         found = np.where(np.isnat(found), days, found)
     unread = there & np.isnat(found)

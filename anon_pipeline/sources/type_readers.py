@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from anon_pipeline.policy.column_cleaning import ColumnCleaning
-from anon_pipeline.sources.days import formats_advice, like_days, read_days, usual_formats
+from anon_pipeline.sources.days import formats_advice, impossible_days, read_days
 from anon_pipeline.sources.numerals import Numerals, is_numeral, is_true, join, like, numerals, text
 
 _MOST = 2**53  # as in `base.values`: whole floats from here on may stand for another whole number
@@ -110,14 +110,12 @@ def dates(column: pa.Array, how: ColumnCleaning) -> Read:
 
 def _not_days(column: pa.Array, formats: Sequence[str], unread: NDArray[np.bool_]) -> list[Wrong]:
     """Say what texts are that no format fits, (n,) which ones: 31.02. is no other format's day either."""
-    empty, no_day = unread & ~like(column, r"\d"), unread & like_days(column, formats)
-    if usual_formats(column, no_day):  # days by another format
-        no_day[:] = False
+    empty, no_day = unread & ~like(column, r"\d"), impossible_days(column, formats, unread)
     other = unread & ~empty & ~no_day
-    advice = formats_advice(usual_formats(column, other))
+    advice = formats_advice(column, other)
     return [
         Wrong(f"in another form than {' or '.join(formats)}", other, advice),
-        Wrong("of a day that is in no calendar", no_day, f"Correct the source, or write {_MISSING}."),
+        Wrong("of a day or time that does not exist", no_day, f"Write {_MISSING}, or correct the source."),
         Wrong("without a digit", empty, f"Write {_MISSING}."),
     ]
 

@@ -21,7 +21,7 @@ def said(key: str, *, published: bool = True, **statuses: str) -> str:
     verdicts = [{"limit": limit, "status": status} for limit, status in statuses.items()]
     advice = [] if published else ["take a larger k"]
     found = {"published": published, "partition": key, "verdicts": verdicts, "advice": advice}
-    return json.dumps({**found, "records": 1_200})
+    return json.dumps({**found, "records": 1_200, "ledger": "ε = 2 is booked."})
 
 
 def released(monkeypatch: pytest.MonkeyPatch, *ended: Ended) -> tuple[Releases, list[str]]:
@@ -46,12 +46,15 @@ def test_all_published(monkeypatch: pytest.MonkeyPatch) -> None:
     made, lines = released(monkeypatch, *ended)
     assert made.complete
     assert made.code == 0
+    assert "rehearse, with its own policy" in lines[4]
     assert [one["partition"] for one in made.in_order()] == [*KEYS]
     assert lines == [
         "published   d1.3: 1,200 records",
         "published   d1.1: 1,200 records",
         "published   d1.2: 1,200 records",
         "warned      rare: 3 of 3 partitions",
+        lines[4],
+        "ledger      in 3 of 3 partitions (a record is in one): ε = 2 is booked.",
         "3 of 3 partitions published",
     ]
 
@@ -71,6 +74,7 @@ def test_some_refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
         "refused     d1.2: rare, t",
         "refused     d1.3",
         "advice      take a larger k (1 of 3 partitions)",
+        "ledger      in 2 of 3 partitions (a record is in one): ε = 2 is booked.",
         "1 of 3 partitions published",
     ]
     assert capsys.readouterr().err == "why\nno\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import stat
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -115,6 +116,34 @@ def test_a_full_disk_leaves_nothing_and_says_so(tmp_path: Path, monkeypatch: pyt
         write(pieces(TABLE), OWNERS, tmp_path)
     assert "text 3" not in str(raised.value)
     assert not list(tmp_path.glob("*.parquet"))
+
+
+@pytest.mark.parametrize("key", [None, KEY], ids=["plain", "encrypted"])
+def test_after_a_failure_no_further_row_group_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: VaultKey | None
+) -> None:
+    """Whoever interrupts waits for the row group that is being written alone; no file can be opened."""
+    written, asked = list[int](), threading.Event()
+    real = getattr(part_files.PartFile, "_write")  # noqa: B009
+
+    def write(self: part_files.PartFile, tables: list[pa.Table], many: int) -> None:
+        asked.wait()
+        written.append(many)
+        real(self, tables, many)
+
+    def rows() -> Iterator[pa.Table]:
+        yield from (pa.table({"a": range(10)}) for _ in range(4))
+        threading.Timer(0.2, asked.set).start()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(part_files, "_ROW_GROUP", 10)
+    monkeypatch.setattr(part_files.PartFile, "_write", write)
+    with pytest.raises(KeyboardInterrupt):
+        write_parts(rows(), np.zeros(50, np.int16), paths(tmp_path), made=[], key=key)
+    assert written == [10]
+    if key is not None:
+        with pytest.raises(InputError, match="must be as it was written"):
+            opened(paths(tmp_path)[0], key)
 
 
 def test_an_interrupted_division_leaves_nothing(tmp_path: Path) -> None:

@@ -118,6 +118,10 @@ def test_a_bound_that_every_value_passes_is_not_said_to_be_exceeded_in_none() ->
     free = verdict("known_columns.note", None, bound=1.0, band="0.2 to 0.5")
     row = collection_figures([("f", manifest(free))]).limits["known_columns.note"]
     assert (row.bound, row.exceeded) == ("no limit", "–")
+    beyond = verdict("known_columns.note", None, bound=0.2, status="warned")
+    free = verdict("known_columns.note", None, bound=1.0)
+    row = collection_figures([("f", manifest(beyond)), ("g", manifest(free))]).limits["known_columns.note"]
+    assert (row.bound, row.differs, row.exceeded) == ("no limit", True, "1 of 2")
 
 
 def test_of_bounds_that_differ_the_one_of_the_value_is_shown_else_the_loosest() -> None:

@@ -43,7 +43,7 @@ def test_it_says_what_came_in_what_is_out_and_what_is_promised() -> None:
         "Yes. When this page was made, there was one release of each key that the policy lists.",
         "No class has records in more than one release.",
         "✓ Passed.",
-        "where a limit compares with the whole input, that is the input of this release",
+        "where a limit compares with the whole input, that is the input of that release",
         "3 releases that belong together",
     ):
         assert sentence in re.sub(r"(?<=\.) +(?=[A-Z])", " ", said), sentence
@@ -82,10 +82,13 @@ def test_classes_that_were_not_counted_are_left_out() -> None:
 def test_warnings_and_accepted_risks_have_tables_of_their_own() -> None:
     warned = verdict("rare_texts.note", 0.2, bound=0.1, status="warned")
     review = verdict("accepted.reviewed", None, bound=None, sense="holds", status="warned")
-    page = collection_page(document(), collection_figures([("f", manifest(warned, review))]))
+    loose = review | {"limit": "accepted.gate.linking"}
+    page = collection_page(document(), collection_figures([("f", manifest(warned, review, loose))]))
     said = text(page)
     assert "⚠ Passed with warnings" in said
-    assert "reviewed 1 f" in said and "accepted.reviewed" not in said
+    assert "No second person has confirmed the policy of 1 of 1 releases." in said
+    assert "gate.linking 1 f" in said and "reviewed" not in said
+    assert "at most 0.1 0.2 1 f" in said
     assert page.count(b'<th scope="row">rare_texts.note</th>') == 1
 
 

@@ -55,7 +55,7 @@ def test_a_format_that_fits_is_proposed() -> None:
 
 
 def test_a_day_that_is_in_no_calendar_is_said_to_be_none() -> None:
-    none = "of a day that is in no calendar"
+    none = "of a day or time that does not exist"
     assert wrong(read(["31.02.1960", "28.02.1960", "x1"], "%d.%m.%Y")) == {
         none: [0],
         "in another form than %d.%m.%Y": [2],
@@ -64,7 +64,25 @@ def test_a_day_that_is_in_no_calendar_is_said_to_be_none() -> None:
     assert wrong(read(["12/25/2020"], "%d/%m/%Y")) == {"in another form than %d/%m/%Y": [0]}  # a day by %m/%d
     assert wrong(read(["31 02 2020 (a)"], "%d %m %Y (a)")) == {none: [0]}
     assert wrong(read(["20200231", "2020231"], "%Y%m%d")) == {none: [0], "in another form than %Y%m%d": [1]}
+    assert wrong(read(["12/25/2020", "02/30/2020"], "%d/%m/%Y")) == {
+        none: [1],
+        "in another form than %d/%m/%Y": [0],
+    }
+    assert wrong(read(["12-25-2020 10:00"], "%d-%m-%Y %H:%M")) == {"in another form than %d-%m-%Y %H:%M": [0]}
+    assert wrong(read(["31–02·1960", "31.02.1960"], "%d–%m·%Y")) == {
+        none: [0],
+        "in another form than %d–%m·%Y": [1],
+    }
+    assert wrong(read(["2020-02-28 24:00"], "%Y-%m-%d %H:%M")) == {none: [0]}
+    assert wrong(read(["0000-01-01", "0001-01-01"])) == {none: [0]}
+    assert wrong(read(["20203"], "%Y%j")) == {"in another form than %Y%j": [0]}
     assert wrong(read(["31. February 2020"], "%d. %B %Y")) == {"in another form than %d. %B %Y": [0]}
+
+
+def test_a_format_that_fits_nearly_all_is_proposed() -> None:
+    texts = [f"{day:02}.01.2020" for day in range(13, 32)] + ["31.02.2020"]
+    (one,) = read(texts).wrong
+    assert one.advice.startswith('Write format: "%d.%m.%Y", which fits 19 of them, or missing')
 
 
 def test_missing_texts_are_missing_days() -> None:

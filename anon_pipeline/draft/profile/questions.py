@@ -33,10 +33,11 @@ OWN_NUMBER = (
     "left out. If it is measured, such as an amount, write role: perturb for noise, or role: sensitive."
 )
 STRAY_TEXTS = (
-    "which of its texts stand for no value, and which for a value? Under clean.columns, write "
-    "missing: [text, …] for the first, values: {text: number, …} for the others, and type: number or "
-    "date. Then give the column its role. Until then it is left out. anon-pipeline init "
-    "--show-values shows frequent and rare texts."
+    "which of its texts stand for no value, and which for a value? A day that is in no calendar, such as "
+    "31 February, is such a text. Under clean.columns, write missing: [text, …] for the first, values: "
+    "{text: number, …} for the others, and type: number or date (with format). Then give the column its "
+    "role. Until then it is left out. anon-pipeline init --show-values --to FILE shows frequent and rare "
+    "texts."
 )
 MANY_CATEGORIES = (
     "could a value name a person? If yes, or if you do not know, keep this line: it is left out. If no, "
