@@ -107,7 +107,8 @@ def to_dates(column: pd.Series) -> pd.Series:
     unfit = _unfit(column, cast)
     if unfit:
         raise InputError(
-            f"{column.name}: must be a date (YYYY-MM-DD), got {counted_records(unfit)} with something else"
+            f"{column.name}: must be a date (YYYY-MM-DD), got {counted_records(unfit)} with something else. "
+            "Other forms are read with type: date and format, under clean.columns."
         )
     return (cast if cast.dt.tz is None else cast.dt.tz_localize(None)).dt.normalize()
 

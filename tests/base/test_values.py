@@ -152,7 +152,10 @@ def test_dates(values: pd.Series, expected: list[str | None]) -> None:
     ],
 )
 def test_dates_that_are_none(values: pd.Series, unfit: int) -> None:
-    message = f"c: must be a date (YYYY-MM-DD), got {unfit} records with something else"
+    message = (
+        f"c: must be a date (YYYY-MM-DD), got {unfit} records with something else. "
+        "Other forms are read with type: date and format, under clean.columns."
+    )
     assert refused(to_dates, values) == message
 
 
