@@ -45,35 +45,21 @@ class Days:
 
 
 def formats_advice(column: pa.Array, rows: NDArray[np.bool_]) -> str:
-    """Say which formats to write for some texts, that are no days by those that are set.
-
-    Arguments: see `usual_formats`.
-    """
-    fit, most = usual_formats(column, rows), int(rows.sum())
-    said = f'format: "{" or ".join(fit)}"' if fit else "format: with the directives that fit"
-    meant = ", whichever is meant" if len(fit) > 1 else ""
-    if not fit and most:
-        read = {form: most - count for form, count in _count_unread(column, rows).items()}
-        best = max(read, key=lambda form: read[form])
-        if read[best] >= _NEARLY * most:
-            said, meant = f'format: "{best}"', f", which fits {read[best]:,} of them"
-    return f"Write {said}{meant}, or missing: [...] for texts that stand for no value."
-
-
-def usual_formats(column: pa.Array, rows: NDArray[np.bool_]) -> list[str]:
-    """Return the usual formats that all of some texts fit.
+    """Say which usual formats fit all of some texts, or the one that fits nearly all.
 
     Args:
         column: (n,) texts.
-        rows: (n,) which of them.
+        rows: (n,) which of them: no days by the formats that are set.
     """
-    return [form for form, unread in _count_unread(column, rows).items() if not unread]
-
-
-def _count_unread(column: pa.Array, rows: NDArray[np.bool_]) -> dict[str, int]:
-    """Return how many of some texts each usual format does not fit."""
     texts = column.filter(pa.array(rows))
-    return {form: int(read_days(texts, (form,)).unread.sum()) for form in _USUAL}
+    unread = {form: int(read_days(texts, (form,)).unread.sum()) for form in _USUAL}
+    fit, best = [form for form in _USUAL if not unread[form]], min(_USUAL, key=lambda form: unread[form])
+    said, more = "format: with the directives that fit", ""
+    if fit:
+        said, more = f'format: "{" or ".join(fit)}"', ", whichever is meant" if len(fit) > 1 else ""
+    elif len(texts) - unread[best] >= _NEARLY * len(texts):
+        said, more = f'format: "{best}"', f", which fits {len(texts) - unread[best]:,} of them"
+    return f"Write {said}{more}, or missing: [...] for texts that stand for no value."
 
 
 def impossible_days(column: pa.Array, formats: Sequence[str], unread: NDArray[np.bool_]) -> NDArray[np.bool_]:
