@@ -21,14 +21,11 @@ from anon_pipeline.cli.options import (
     release_argument,
 )
 from anon_pipeline.cli.shared import echo_json, print_report, print_table, printable
-from anon_pipeline.cli.verifying_several import as_document, verify_several
+from anon_pipeline.cli.verifying_several import as_document, deeper_folders_in_words, verify_several
 
 if TYPE_CHECKING:
     from anon_pipeline.policy import Policy
     from anon_pipeline.publish.verify.unverifiable_leaves import Unverified
-
-
-_MOST_NAMED = 3  # folders
 
 
 @click.command()
@@ -105,16 +102,14 @@ def verify(
 
 
 def _refuse_outer_folder(folder: Path) -> None:
-    """Refuse a folder whose releases are two levels below it, and name those that can be given."""
+    """Refuse a folder whose releases are further below it, and name those that can be given."""
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.publish.manifest.manifest import MANIFEST  # noqa: PLC0415
 
     if folder.is_dir() and not (folder / MANIFEST).exists():
-        inner = sorted({path.parent.parent for path in folder.glob(f"*/*/{MANIFEST}")})
-        if inner:
-            named = " or ".join(printable(str(one)) for one in inner[:_MOST_NAMED])
-            more = " or another" if len(inner) > _MOST_NAMED else ""
-            raise InputError(f"the folder has no release, folders in it have several. Give {named}{more}")
+        inner = deeper_folders_in_words(folder, "or")
+        if inner is not None:
+            raise InputError(f"the folder has no release, folders in it have several. Give {inner}")
 
 
 def _policy(file: Path, release: Path) -> Policy:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from anon_pipeline.publish.verify.together import Together, Verifications
     from anon_pipeline.publish.verify.verify import Against, Verification
 
+_MOST_NAMED = 3  # folders
 _LISTED = 20  # releases with a row of their own, although nothing was refused
 
 
@@ -33,9 +34,25 @@ def verify_several(folder: Path, against: Against, *, as_json: bool) -> None:
         echo_json(_several_document(found))
     else:
         _print(found, folder)
+    left = deeper_folders_in_words(folder, "and")
+    if left is not None:
+        click.echo(f"Not verified: releases in folders further below. Give also {left}", err=True)
     if found.refused:
         click.echo(f"refused: {', '.join(map(printable, found.refused))}", err=True)
         sys.exit(1)
+
+
+def deeper_folders_in_words(folder: Path, word: str) -> str | None:
+    """Name folders of several releases below a folder, which have to be given themselves; None: no such.
+
+    Args:
+        word: between them.
+    """
+    from anon_pipeline.publish.verify.together import deeper_folders  # noqa: PLC0415
+
+    inner = deeper_folders(folder)
+    named = f" {word} ".join(printable(str(one)) for one in inner[:_MOST_NAMED])
+    return (named + (f" {word} {len(inner) - _MOST_NAMED} more" if len(inner) > _MOST_NAMED else "")) or None
 
 
 def steps_of(progress: Progress) -> Observer:

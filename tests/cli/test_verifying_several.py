@@ -130,3 +130,20 @@ def test_one_folder_too_high_the_folders_in_it_are_named(
     done = made.call("verify", "out_divided")
     assert done.code == 2
     assert f"folders in it have several. Give out_divided/{division}" in done.err
+
+
+def test_folders_further_below_are_said_not_to_be_verified(
+    folder: Callable[..., Folder], small_people: Callable[..., pd.DataFrame]
+) -> None:
+    made, division = divided(folder, small_people, 2)
+    assert made.call("run", "policy.yaml").code == 0
+    (made.path / "all").mkdir()
+    for name in ("out", "out_divided"):
+        (made.path / name).rename(made.path / "all" / name)
+    done = made.call("verify", "all")
+    assert done.code == 0
+    assert "nothing contradicts its manifest" in done.out
+    said = f"Not verified: releases in folders further below. Give also all/out_divided/{division}\n"
+    assert said in done.err
+    inner = made.call("verify", f"all/out_divided/{division}")
+    assert inner.code == 0 and "Not verified" not in inner.err

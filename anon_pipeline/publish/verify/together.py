@@ -95,6 +95,12 @@ def holds_several(folder: Path) -> bool:
     return folder.is_dir() and not (folder / MANIFEST).exists() and any(folder.glob(f"*/{MANIFEST}"))
 
 
+def deeper_folders(folder: Path) -> list[Path]:
+    """Return the folders of several releases below a folder, such as those of partitions or divisions."""
+    found = (path.parent.parent for depth in ("*/*", "*/*/*") for path in folder.glob(f"{depth}/{MANIFEST}"))
+    return sorted({*found})
+
+
 def verify_together(
     folder: Path,
     against: Against,
