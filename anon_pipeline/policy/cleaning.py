@@ -108,7 +108,9 @@ class Cleaning(Strict):
         description="Texts that stand for a missing value, after strip and unicode and before case.",
     )
     values: Annotated[ValueMap | None, TEXT] = Field(
-        None, description="Whole value → what takes its place, compared after case. Other values stay."
+        None,
+        description="Whole value → what takes its place, compared after case: a text of missing makes it a "
+        "missing value. Other values stay.",
     )
     decimal: Annotated[Literal[".", ","] | None, TEXT] = Field(
         None, description="Decimal sign of numbers. Default: the point."

@@ -106,7 +106,9 @@ def _clean_texts(column: pa.Array, how: ColumnCleaning, values: Mapping[str, str
         column = {"lower": pc.utf8_lower, "upper": pc.utf8_upper}[how.case](column)
     if values:
         place = pc.index_in(column, pa.array(list(values), pa.large_string()))
-        column = pc.coalesce(pa.array(list(values.values()), pa.large_string()).take(place), column)
+        others = [None if text in how.missing else text for text in values.values()]
+        taken = pa.array(others, pa.large_string()).take(place)
+        column = pc.if_else(pc.is_valid(place), taken, column)
     return column
 
 

@@ -57,6 +57,14 @@ def test_missing_texts_stand_as_in_the_file_and_before_case() -> None:
     assert clean(["NA", "na"], missing=("NA",), case="lower")[0] == [None, "na"]
 
 
+def test_what_is_replaced_by_a_missing_text_is_missing() -> None:
+    how: dict[str, Any] = {"missing": ("unknown",), "values": {"31.02.1960": "unknown", "x": "y"}}
+    assert clean(["31.02.1960", "x", None, "1"], **how)[0] == [None, "y", None, "1"]
+    assert clean(["Unknown"], missing=("unknown",), case="lower", values={"x": "y"})[0] == ["unknown"]
+    dated = clean(["31.02.1960", "28.02.1960"], "date", format=("%d.%m.%Y",), **how)
+    assert dated == ([None, datetime.date(1960, 2, 28)], [])
+
+
 def test_a_map_is_of_whole_values_and_leaves_the_others() -> None:
     assert clean(["a", "ab", "b", None], values={"a": "b", "b": "c"})[0] == ["b", "ab", "c", None]
 
