@@ -21,13 +21,16 @@ def program_ending_with_this() -> str:
 def end_with(parent: int) -> None:
     """Let this process get SIGTERM when the one that has started it ends, however that happens.
 
-    Linux sends the signal, also after SIGKILL. Elsewhere nothing happens.
+    Linux sends the signal, also after SIGKILL. Elsewhere nothing happens. If SIGTERM was ignored, which
+    processes hand on to those that they start, it is not any more.
 
     Args:
         parent: the process that has started this one.
     Raises:
         SystemExit: that has ended already.
     """
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_IGN:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)

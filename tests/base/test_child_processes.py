@@ -17,17 +17,21 @@ import time
 from anon_pipeline.base.child_processes import end_with
 end_with({parent})
 print("begun", flush=True)
-time.sleep(600)
+time.sleep(60)
+print("not ended")
 """
 PARENT = """
-import os, subprocess, sys
+import os, signal, subprocess, sys
+signal.signal(signal.SIGTERM, getattr(signal, sys.argv[2]))
 subprocess.run([sys.executable, "-c", sys.argv[1].format(parent=os.getpid())])
 """
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells that a parent has ended")
 
 
-def test_a_child_ends_with_its_killed_parent() -> None:
-    command = [sys.executable, "-c", PARENT, CHILD]
+@pytest.mark.parametrize("before", ["SIG_DFL", "SIG_IGN"])
+def test_a_child_ends_with_its_killed_parent(before: str) -> None:
+    """Also if SIGTERM is ignored, as workers of pytest do."""
+    command = [sys.executable, "-c", PARENT, CHILD, before]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as parent:
         assert parent.stdout is not None
         assert parent.stdout.readline() == "begun\n"
@@ -40,6 +44,7 @@ def test_a_child_whose_parent_has_ended_before_does_nothing(monkeypatch: pytest.
         raise OSError
 
     monkeypatch.setattr(child_processes.ctypes, "CDLL", refused)  # this process is to stay as it is
+    monkeypatch.setattr(child_processes.signal, "getsignal", lambda number: None)
     with pytest.raises(SystemExit) as ended:
         child_processes.end_with(os.getpid())
     assert ended.value.code == 143
