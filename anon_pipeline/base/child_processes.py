@@ -21,8 +21,8 @@ def program_ending_with_this() -> str:
 def end_with(parent: int) -> None:
     """Let this process get SIGTERM when the one that has started it ends, however that happens.
 
-    Linux sends the signal, also after SIGKILL. Elsewhere nothing happens. If SIGTERM was ignored, which
-    processes hand on to those that they start, it is not any more.
+    Linux sends the signal, also after SIGKILL. Elsewhere nothing happens. A process whose parent
+    ignores SIGTERM ignores it, too: that is undone here.
 
     Args:
         parent: the process that has started this one.

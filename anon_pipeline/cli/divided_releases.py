@@ -125,7 +125,7 @@ def _ledger_of(made: Releases) -> list[str]:
     """Return what the releases have cost, once for all that say the same; a record is in one partition."""
     said = Counter(one["ledger"] for one in made.documents.values() if one.get("ledger"))
     return [
-        f"ledger      in {count} of {len(made.keys)} partitions (a record is in one): {line}"
+        f"ledger      in each of {count} partitions (a record is in one of them): {line}"
         for line, count in said.items()
     ]
 

@@ -125,7 +125,7 @@ def _write_file(path: Path, tables: list[pa.Table], schema: pa.Schema, to: _Plac
     with withhold_text(said, pa.ArrowException), PartFile(path, schema, made, to.key) as file:
         for table in whole:
             file.add(table)
-        file.take()()
+        file.write()
 
 
 def _convert(path: Path, schema: pa.Schema, to: _Place) -> None:

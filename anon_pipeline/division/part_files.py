@@ -72,6 +72,10 @@ class PartFile:
         self._tables, self.waiting, self.full = [], 0, _ROW_GROUP
         return lambda: self._write(tables, many)
 
+    def write(self) -> None:
+        """Write the records that wait, as one row group."""
+        self.take()()
+
     def _write(self, tables: list[pa.Table], many: int) -> None:
         if many:
             self._writer.write_table(pa.concat_tables(tables), row_group_size=many)

@@ -54,7 +54,7 @@ def test_all_published(monkeypatch: pytest.MonkeyPatch) -> None:
         "published   d1.2: 1,200 records",
         "warned      rare: 3 of 3 partitions",
         lines[4],
-        "ledger      in 3 of 3 partitions (a record is in one): ε = 2 is booked.",
+        "ledger      in each of 3 partitions (a record is in one of them): ε = 2 is booked.",
         "3 of 3 partitions published",
     ]
 
@@ -74,7 +74,7 @@ def test_some_refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
         "refused     d1.2: rare, t",
         "refused     d1.3",
         "advice      take a larger k (1 of 3 partitions)",
-        "ledger      in 2 of 3 partitions (a record is in one): ε = 2 is booked.",
+        "ledger      in each of 2 partitions (a record is in one of them): ε = 2 is booked.",
         "1 of 3 partitions published",
     ]
     assert capsys.readouterr().err == "why\nno\n"

@@ -240,7 +240,7 @@ def test_all_is_released_and_collected(
     assert "They are removed when all releases are published." in done.stdout
     lines = done.stdout.splitlines()
     assert "2 of 2 partitions published" in lines
-    assert "ledger      in 2 of 2 partitions (a record is in one): ε = 2 is booked" in done.stdout
+    assert "ledger      in each of 2 partitions (a record is in one of them): ε = 2 is booked" in done.stdout
     assert lines[-1] == "removed     the partitions' files"
     assert "Next:" not in done.stdout + done.stderr
     assert not list(made.path.glob("partitions/*"))

@@ -69,6 +69,7 @@ def test_the_command_is_that_of_one_partition() -> None:
     assert words[3:] == ["run", "policy.yaml", "--project", "there", "--allow-outside", "--report-to-dagster"]
     plain = {"project": None, "allow_outside": False, "to_dagster": False}
     assert run_command("run", Path("policy.yaml"), plain)[3:] == ["run", "policy.yaml"]
+    assert f"end_with({os.getpid()})" in run_command("run", Path("policy.yaml"), plain)[2]
 
 
 @pytest.mark.parametrize(
