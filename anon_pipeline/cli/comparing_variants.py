@@ -10,13 +10,13 @@ import click
 from anon_pipeline.cli.comparison_page import OF_VARIANTS, Comparison, comparison_page
 from anon_pipeline.cli.options import (
     NEW_FILE,
-    check_partition,
     json_option,
     locations_of,
     partition_option,
     policy_argument,
     source_options,
 )
+from anon_pipeline.cli.partition_keys import check_partition
 from anon_pipeline.cli.shared import PRIVATE, Progress, echo_json, print_table, write_file
 from anon_pipeline.cli.targets import refuse_targets
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import click
 
 from anon_pipeline.cli.options import (
-    check_partition,
     json_option,
     locations_of,
     partition_option,
     policy_argument,
     project_options,
 )
+from anon_pipeline.cli.partition_keys import check_partition
 from anon_pipeline.cli.shared import echo_json
 
 

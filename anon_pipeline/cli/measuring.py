@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from anon_pipeline.cli.options import (
-    check_partition,
     json_option,
     locations_of,
     partition_option,
     policy_argument,
     source_options,
 )
+from anon_pipeline.cli.partition_keys import check_partition
 from anon_pipeline.cli.shared import PRIVATE, Progress, echo_json, print_table
 
 if TYPE_CHECKING:

@@ -194,25 +194,6 @@ def _quote(word: str) -> str:
     return f"$'{''.join(chr(one) if one in plain else f'{chr(92)}x{one:02x}' for one in os.fsencode(word))}'"
 
 
-def check_partition(policy: Policy, partition: str | None) -> None:
-    """Refuse a partition key that the policy's schedule does not have, and none where it has partitions."""
-    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
-
-    partitioned = policy.schedule is not None and policy.schedule.partitions is not None
-    if not partitioned and partition is None:
-        return
-    if not partitioned:
-        raise InputError("--partition must be left out: the policy's schedule has no partitions")
-    from anon_pipeline.orchestration.partitions import partitions_of  # noqa: PLC0415
-
-    keys = partitions_of(policy)
-    if partition is None or keys is None or not keys.has_partition_key(partition):
-        latest = None if keys is None else keys.get_last_partition_key()
-        if partition is None:
-            raise InputError(f"--partition must be given: the policy has partitions, such as {latest}")
-        raise InputError(f"--partition must be one of the schedule's partitions, such as {latest}")
-
-
 def archive_of(policy: Policy, locations: Locations) -> VaultArchive | None:
     """Return what keeps the memory of what was published, and warn if it is not encrypted."""
     if policy.record_key is None:

@@ -10,7 +10,6 @@ import click
 from anon_pipeline.cli.declared_releases import rehearse_declared_release
 from anon_pipeline.cli.options import (
     archive_of,
-    check_partition,
     command_to_run,
     json_option,
     locations_of,
@@ -18,6 +17,7 @@ from anon_pipeline.cli.options import (
     policy_argument,
     source_options,
 )
+from anon_pipeline.cli.partition_keys import check_partition
 from anon_pipeline.cli.run_output import Asked, refusal_document, rehearsal_document
 from anon_pipeline.cli.shared import (
     PRIVATE,

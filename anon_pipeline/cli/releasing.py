@@ -14,7 +14,6 @@ from anon_pipeline.cli.options import (
     MISTAKES_TO,
     NEW_FILE,
     archive_of,
-    check_partition,
     json_option,
     locations_of,
     partition_option,
@@ -22,7 +21,7 @@ from anon_pipeline.cli.options import (
     source_options,
 )
 from anon_pipeline.cli.parallel_runs import run_command, run_partitions, say_published
-from anon_pipeline.cli.partition_keys import partitions_between
+from anon_pipeline.cli.partition_keys import check_partition, partitions_between
 from anon_pipeline.cli.reporting import new_page, write_page
 from anon_pipeline.cli.run_output import (
     Asked,

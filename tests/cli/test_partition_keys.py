@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.cli.partition_keys import partitions_between
+from anon_pipeline.cli.partition_keys import check_partition, partitions_between
 from anon_pipeline.policy import Policy
 
 WEEKLY = {"cron": "0 3 * * 1", "timezone": "UTC", "partitions": "weekly", "start": "2026-01-05"}
@@ -45,3 +45,23 @@ def test_a_policy_without_partitions_has_no_range(small_policy: Callable[..., Po
     policy = small_policy()
     with pytest.raises(InputError, match="--partitions must be left out"):
         partitions_between(policy, "2026-01-05...2026-01-12")
+
+
+@pytest.mark.parametrize("key", ["north", None, ""])
+def test_a_listed_partition_must_be_among_the_keys(
+    small_policy: Callable[..., Policy], key: str | None
+) -> None:
+    policy = small_policy(
+        schedule={"partitions": "listed", "keys": ["east", "west"]}, source={"path": "{partition}.csv"}
+    )
+    check_partition(policy, "east")
+    assert partitions_between(policy, "east...west") == ["east", "west"]
+    said = "be given: the policy has partitions" if key is None else "be one of the schedule's partitions"
+    with pytest.raises(InputError, match=f"--partition must {said}, such as west"):
+        check_partition(policy, key)
+
+
+def test_a_period_must_be_one_of_the_schedule(weekly: Policy) -> None:
+    check_partition(weekly, "2026-01-12")
+    with pytest.raises(InputError, match="--partition must be one of the schedule's partitions, such as 20"):
+        check_partition(weekly, "2026-01-13")

@@ -75,6 +75,19 @@ def test_commands_do_not_load_dagster(warm: WarmProcess, folder: Path) -> None:
         assert said.splitlines()[-1] == f"exit {code} loaded []", said
 
 
+def test_a_listed_partition_does_not_load_dagster(warm: WarmProcess, folder: Path) -> None:
+    document = yaml.safe_load((folder / "policy.yaml").read_text())
+    document["attributes"]["schedule"] = {"partitions": "listed", "keys": ["north", "south"]}
+    document["attributes"]["source"] = {"path": "{partition}.csv"}
+    del document["attributes"]["record_key"]
+    (folder / "policy.yaml").write_text(yaml.safe_dump(document))
+    for key in ("north", "south"):
+        (folder / f"{key}.csv").write_bytes((folder / "people.csv").read_bytes())
+    for words in (["--partition", "north"], ["--partitions", "north...south"]):
+        said = command(warm, folder, "run", "policy.yaml", *words)
+        assert said.splitlines()[-1] == "exit 0 loaded []", said
+
+
 def test_the_instrument_sees_dagster_where_it_is_loaded(warm: WarmProcess, folder: Path) -> None:
     program = PROGRAM.replace("import sys\n", "import sys\nimport dagster\n", 1)
     said = command(warm, folder, "--help", program=program)
