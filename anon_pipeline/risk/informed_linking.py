@@ -14,13 +14,16 @@ Decision: docs/adr/0088-columns-changed-as-a-whole.md.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.base.order import sorted_places
 from anon_pipeline.risk.informed_kernel import look
-from anon_pipeline.risk.informed_table import InformedTable, informed_table, ranks_in
+from anon_pipeline.risk.informed_table import InformedTable, informed_table, logarithms, ranks_in
 
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -53,6 +56,17 @@ class _Sought:
     starts: Integers = field(repr=False)
 
 
+class _Plan(NamedTuple):
+    """Whom an attacker is tried on: the first ``most`` of those who are sought, until ``enough`` are linked.
+
+    lots: (most,) decide about guesses that are equally good; none where all are looked at.
+    """
+
+    most: int
+    enough: int
+    lots: Reals
+
+
 def linked_shares(
     table: InformedTable, released: NDArray[np.number], own: NDArray[np.integer]
 ) -> tuple[float, ...]:
@@ -63,13 +77,20 @@ def linked_shares(
     """
     if len(own) < LEAST or not len(table.order):
         return (0.0, 0.0, 0.0)
-    some, starts = _choose(table.places[own], table.who[own])
+    some, starts = _choose(table, own)
     values = np.ascontiguousarray(released[some][:, table.order], np.float64)
     sought = _Sought(values, table.places[own[some]], table.who[own[some]], starts)
+    plan = _plan(table, sought)
     return (
-        _by_ranks(table, sought),
-        _by_regression(table, sought, table.rows),
-        _by_regression(table, replace(sought, values=_log(values)), _log(table.rows)),
+        _by_ranks(table, sought, plan),
+        _by_regression(table, sought, plan, scale=lambda given: given, variances=table.variances[0]),
+        _by_regression(
+            table,
+            replace(sought, values=logarithms(values)),
+            plan,
+            scale=logarithms,
+            variances=table.variances[1],
+        ),
     )
 
 
@@ -99,18 +120,27 @@ def informed_linking(
     return max(linked_shares(informed_table(originals, labels, people), released, own))
 
 
-def _choose(places: Integers, who: Integers) -> tuple[Integers, Integers]:
+def _choose(table: InformedTable, own: NDArray[np.integer]) -> tuple[Integers, Integers]:
     """Put those who are sought into a random order, of many a part.
 
     Before, they are in the order of their originals, so that the order of the rows plays no part.
 
+    Args:
+        own: (r,) original of each released record.
     Returns:
         positions of released records, and where those of each who is sought begin among them.
     """
-    line = np.argsort(places, kind="stable")
+    random, line = np.random.default_rng(_SEED), sorted_places(table.places[own], len(table.rows))
+    if table.alone:
+        turns = random.permutation(len(line))
+        first = np.flatnonzero(turns < _LEARNED_FROM)
+        order = np.empty(len(first), np.int64)
+        order[turns[first]] = first
+        return line[order], np.arange(len(order) + 1)
+    who = table.who[own]
     _, first, unit = np.unique(who[line], return_index=True, return_inverse=True)
     lots = np.empty(len(first), np.int64)
-    lots[np.argsort(first, kind="stable")] = np.random.default_rng(_SEED).permutation(len(first))
+    lots[np.argsort(first, kind="stable")] = random.permutation(len(first))
     turns = lots[unit]
     order = np.argsort(turns, kind="stable")
     starts = np.searchsorted(turns[order], np.arange(len(first) + 1))
@@ -118,25 +148,29 @@ def _choose(places: Integers, who: Integers) -> tuple[Integers, Integers]:
     return line[order[: starts[many]]], starts[: many + 1].astype(np.int64)
 
 
-def _log(values: Reals) -> Reals:
-    """Return ln of the numbers and 1, with their signs: factors become differences."""
-    found: Reals = np.sign(values) * np.log1p(np.abs(values))
-    return found
+def _plan(table: InformedTable, sought: _Sought) -> _Plan:
+    """Say whom to look at: all, or of many a part until enough are linked."""
+    labels = table.labels[sought.places]
+    units, pairs = len(sought.starts) - 1, int((table.classes[labels + 1] - table.classes[labels]).sum())
+    if pairs <= _PAIRS:
+        return _Plan(units, units + 1, np.zeros(0))
+    most = min(units, LOOKED_AT)
+    return _Plan(most, _LINKED, np.random.default_rng(_SEED).random(most))
 
 
-def _by_ranks(table: InformedTable, sought: _Sought) -> float:
+def _by_ranks(table: InformedTable, sought: _Sought, plan: _Plan) -> float:
     """Return whom the attacker links who has learned how far ranks move."""
     p = len(table.order)
     seen = np.stack([ranks_in(table.lines[j], sought.values[:, j]) for j in range(p)], axis=1)
     known = table.ranks[sought.places]
     learned = [_learn(known[:, j].astype(np.int64), seen[:, j].astype(np.int64)) for j in range(p)]
     most = max(len(usual) for _, usual, _ in learned)
-    bins = np.zeros((p, 2 * len(table.lines[0]) + 1), np.uint8)
+    bins = np.zeros((p, 2 * table.records + 1), np.uint8)
     lifts = np.full((2, p, most), -np.inf)
     for j, (ends, usual, without) in enumerate(learned):
         bins[j] = np.searchsorted(ends, np.arange(bins.shape[1]))
         lifts[0, j, : len(usual)], lifts[1, j, : len(usual)] = usual, without
-    return _share(table, sought, (seen, known, table.ranks), (bins, lifts))
+    return _share(table, sought, plan, (seen, known, table.ranks), (bins, lifts))
 
 
 def _learn(known: Integers, seen: Integers) -> tuple[Integers, Reals, Reals]:
@@ -167,41 +201,66 @@ def _learn(known: Integers, seen: Integers) -> tuple[Integers, Reals, Reals]:
     return ends, usual, without
 
 
-def _by_regression(table: InformedTable, sought: _Sought, rows: Reals) -> float:
+def _by_regression(
+    table: InformedTable,
+    sought: _Sought,
+    plan: _Plan,
+    *,
+    scale: Callable[[Reals], Reals],
+    variances: Reals,
+) -> float:
     """Return whom the attacker links who has learned how released values follow from the originals.
 
     An original is the likelier, the smaller the residual, by the covariances of the residuals. Of the own
     original it is what it would be without this record: residual / (1 − leverage).
 
     Args:
-        rows: (d, p) values of the originals, on the scale of ``sought``.
+        sought: with values on the scale on which they follow; ``scale``: brings originals to it.
+        variances: (p,) of all originals on that scale.
     """
-    mine = rows[sought.places]
-    known = np.hstack((np.ones((len(mine), 1)), mine - mine.mean(axis=0)))
+    mine = scale(table.rows[sought.places])
+    middle = mine.mean(axis=0)
+    known = np.hstack((np.ones((len(mine), 1)), mine - middle))
     line, *_ = np.linalg.lstsq(known, sought.values, rcond=None)
     residuals = sought.values - known @ line
     spread = np.atleast_2d(np.cov(residuals.T))
-    spread += np.diag(np.maximum(_RIDGE * rows.var(axis=0), np.finfo(np.float64).tiny))
+    spread += np.diag(np.maximum(_RIDGE * variances, np.finfo(np.float64).tiny))
     apart = np.linalg.inv(np.linalg.cholesky(spread)).T
     inverse = np.linalg.pinv(known.T @ known)
     leverage = np.minimum(np.einsum("ij,jk,ik->i", known, inverse, known), 0.5)
     own = sought.values - residuals / (1 - leverage[:, None])
-    expected = np.hstack((np.ones((len(rows), 1)), rows - mine.mean(axis=0))) @ line
+    some = _rows_looked_at(table, sought, plan)
+    rows = scale(table.rows[some])
+    expected = (rows - middle) @ line[1:] + line[0]
     # The search begins with the first column: let it be the one that differs most.
     apart = apart @ np.linalg.eigh(np.atleast_2d(np.cov((expected @ apart).T)))[1][:, ::-1]
     known = expected @ apart
-    turn = np.lexsort((known[:, 0], table.labels))
-    place = np.empty(len(turn), np.int64)
-    place[turn] = np.arange(len(turn))
-    table = replace(table, counts=table.counts[turn], theirs=place[table.theirs])
+    turn = np.argsort(known[:, 0])
+    turn = turn[
+        sorted_places(table.labels[some[turn]].astype(np.int64), len(table.classes))
+    ]  # within each class
+    of, place = some[turn], np.full(len(table.rows), -1, np.int64)
+    place[of] = np.arange(len(of))
+    labels = table.labels[of]
+    classes = np.searchsorted(labels, np.arange(len(table.classes)))
+    near = replace(table, counts=table.counts[of], theirs=place[table.theirs], labels=labels, classes=classes)
     sought = replace(sought, places=place[sought.places])
     none = np.zeros((0, 0), np.uint8), np.zeros((2, 0, 0))
-    return _share(table, sought, (sought.values @ apart, own @ apart, known[turn]), none)
+    return _share(near, sought, plan, (sought.values @ apart, own @ apart, known[turn]), none)
+
+
+def _rows_looked_at(table: InformedTable, sought: _Sought, plan: _Plan) -> Integers:
+    """Return the rows of all classes in which somebody is looked at, ascending."""
+    labels = table.labels[sought.places[: sought.starts[plan.most]]]
+    there = np.zeros(len(table.classes) - 1, np.bool_)
+    there[labels] = True
+    return np.flatnonzero(np.repeat(there, np.diff(table.classes)))
 
 
 def _share(
     table: InformedTable,
     sought: _Sought,
+    plan: _Plan,
     compared: tuple[Reals, Reals, Reals],
     learned: tuple[NDArray[np.uint8], Reals],
 ) -> float:
@@ -211,18 +270,18 @@ def _share(
     is right on average whenever one stops, by Girshick et al. (1946).
 
     Args:
+        table: with the classes of those who are looked at.
         compared: ranks or values: (r, p) of the released records, (r, p) of their own originals, (d, p) of
             all originals.
         learned: the bin of each distance of ranks, (p, distances), and what `_learn` returns of the bins;
             without a column of bins values are compared by their distance.
     """
-    labels = table.labels[sought.places]
+    records = slice(0, int(sought.starts[plan.most]))
+    places = sought.places[records]
+    labels = table.labels[places]
     first, last = table.classes[labels], table.classes[labels + 1]
-    units = len(sought.starts) - 1
-    every = int((last - first).sum()) <= _PAIRS
-    most, enough = (units, units + 1) if every else (min(units, LOOKED_AT), _LINKED)
-    lots = np.zeros(0) if every else np.random.default_rng(_SEED).random(most)
-    seen, mine, known = (np.ascontiguousarray(side, np.float64) for side in compared)
-    places = (sought.places, first, last, sought.who, table.theirs, table.begin, table.counts)
-    linked, looked = look((seen, mine, known), places, learned, (sought.starts, lots, most, enough))
-    return float((linked - 1) / (looked - 1) if linked >= enough else linked / looked)
+    shown, mine, known = compared
+    sides = tuple(np.ascontiguousarray(side, np.float64) for side in (shown[records], mine[records], known))
+    of = (places, first, last, sought.who[records], table.theirs, table.begin, table.counts)
+    linked, looked = look(sides, of, learned, (sought.starts, plan.lots, plan.most, plan.enough))
+    return float((linked - 1) / (looked - 1) if linked >= plan.enough else linked / looked)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from anon_pipeline.risk.informed_table import InformedTables, informed_table, ranks_in
+from anon_pipeline.risk import informed_table as module
+from anon_pipeline.risk.informed_table import InformedTables, Line, informed_table, ranks_in
 
 ORIGINALS = np.array([[5.0, 1.0], [5.0, 1.0], [2.0, 9.0], [5.0, 1.0], [7.0, 3.0]])
 LABELS = np.array([1, 1, 0, 0, -1])
@@ -41,9 +42,21 @@ def test_only_records_without_a_class_may_lack_a_value(value: float) -> None:
 
 
 def test_ranks_of_values_between_others() -> None:
-    assert ranks_in(np.array([1.0, 2.0, 2.0, 5.0]), np.array([0.0, 1.0, 2.0, 3.0, 9.0])).tolist() == [
-        *(0, 1, 4, 6, 8)
-    ]
+    line = Line(np.array([1.0, 2.0, 5.0]), np.array([0, 1, 3, 4]))
+    assert ranks_in(line, np.array([0.0, 1.0, 2.0, 3.0, 9.0])).tolist() == [0, 1, 4, 6, 8]
+    assert ranks_in(Line(np.zeros(0), np.array([0])), np.array([3.0])).tolist() == [0]
+
+
+def test_rows_whose_numbers_fit_into_no_key_are_sorted_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(0)
+    originals, labels = random.integers(0, 4, (300, 3)).astype(np.float64), random.integers(-1, 5, 300)
+    by_key = informed_table(originals, labels)
+    monkeypatch.setattr(module, "_LARGEST_KEY", 1)
+    by_columns = informed_table(originals, labels)
+    for name in ("rows", "counts", "ranks", "places", "classes", "labels", "theirs", "begin"):
+        assert np.array_equal(getattr(by_key, name), getattr(by_columns, name)), name
+    order = np.lexsort((*by_key.rows[:, ::-1].T, by_key.labels))
+    assert order.tolist() == list(range(len(by_key.rows)))
 
 
 def test_the_last_table_is_remembered() -> None:
