@@ -182,6 +182,10 @@ class StageCrashed(AnonPipelineError):
             f"it may quote personal data. This is a bug: please report the type and the place."
         )
 
+    def __reduce__(self) -> tuple[type[StageCrashed], tuple[str, str, str]]:
+        """Let another process hand it over: its text is no argument."""
+        return StageCrashed, (self.stage, self.kind, self.place)
+
 
 def _place(trace: TracebackType | None) -> str:
     """Return the innermost file (within its package, no local folder) and line of a traceback."""

@@ -9,13 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from anon_pipeline.cli.options import PATH, json_option, open_policy, policy_option, project_options
+from anon_pipeline.cli.options import (
+    PATH,
+    jobs_option,
+    json_option,
+    open_policy,
+    policy_option,
+    project_options,
+)
 from anon_pipeline.cli.shared import Progress, echo_json, print_table, printable
 from anon_pipeline.cli.targets import refuse_targets
 from anon_pipeline.cli.verifying_several import describe_sums, print_warnings_of_each, steps_of, verify_one
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -28,11 +35,10 @@ _LISTED = 20  # refusals with a row of their own
 @click.command()
 @click.argument("folder", type=PATH)
 @policy_option("The policy of the releases: all partitions that it lists must be there. Its key signs.")
+@jobs_option("How many releases are verified at a time, each by a process of its own.")
 @json_option
 @project_options
-def collect(
-    folder: Path, policy_file: Path | None, as_json: bool, project: Path | None, allow_outside: bool
-) -> None:
+def collect(folder: Path, policy_file: Path | None, **options: Any) -> None:
     """Write one document and one report about all releases in a folder, such as partitions.
 
     FOLDER has the folders of the releases, such as releases/patients_divided/d41f0c9a2.
@@ -41,10 +47,10 @@ def collect(
     collection.json, which names each release by the digest of its manifest. With --policy, a partition that
     the policy lists and that has no release is refused, too, and both are signed if the policy signs.
     """
-    made = collect_folder(folder, policy_file, project, outside=allow_outside)
-    if as_json:
+    made = collect_folder(folder, policy_file, options)
+    if options["as_json"]:
         echo_json(_document(made, folder))
-    print_collected(made, folder, as_json=as_json)
+    print_collected(made, folder, as_json=options["as_json"])
     if made.document is None:
         sys.exit(1)
     if policy_file is None:
@@ -53,11 +59,11 @@ def collect(
         )
 
 
-def collect_folder(
-    folder: Path, policy_file: Path | None, project: Path | None, *, outside: bool
-) -> Collected:
+def collect_folder(folder: Path, policy_file: Path | None, options: Mapping[str, Any]) -> Collected:
     """Collect the releases in a folder; see `collect`.
 
+    Args:
+        options: of the command: ``jobs``, ``project``, ``allow_outside``.
     Raises:
         InputError: see `collect_releases`; the key cannot be used; or what is written would replace what the
             policy reads.
@@ -65,9 +71,10 @@ def collect_folder(
     from anon_pipeline.base.errors import private_stage  # noqa: PLC0415
     from anon_pipeline.publish.collection.collection_writer import collect_releases  # noqa: PLC0415
 
-    against, key = _policy_of(policy_file, folder, project, outside=outside)
+    against, key = _policy_of(policy_file, folder, options["project"], outside=options["allow_outside"])
     with Progress() as progress, private_stage("collect"):
-        return collect_releases(folder, against, key=key, verify=verify_one, observe=steps_of(progress))
+        observe, jobs = steps_of(progress), options["jobs"]
+        return collect_releases(folder, against, key=key, verify=verify_one, observe=observe, jobs=jobs)
 
 
 def print_collected(made: Collected, folder: Path, *, as_json: bool = False) -> None:

@@ -148,7 +148,7 @@ def collect_division(found: Division, policy_file: Path, options: Mapping[str, A
 
     folder = found.releases
     try:
-        collected = collect_folder(folder, policy_file, options["project"], outside=options["allow_outside"])
+        collected = collect_folder(folder, policy_file, options)
     except AnonPipelineError as error:
         click.echo(f"error: {error}", err=True)
         return False

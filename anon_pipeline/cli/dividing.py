@@ -14,6 +14,7 @@ from anon_pipeline.cli.options import (
     MISTAKES_TO,
     command_to_collect,
     command_to_run,
+    jobs_option,
     json_option,
     locations_of,
     policy_argument,
@@ -46,13 +47,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Then make all releases and collect them. If all are published, the partitions' files are removed.",
 )
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="With --release: how many releases are made at a time.",
-)
+@jobs_option("With --release: how many releases are made, and then verified, at a time.")
 @json_option
 @source_options
 @click.pass_context

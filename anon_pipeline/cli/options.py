@@ -114,6 +114,15 @@ def policy_option(says: str, *, required: bool = False) -> Option:
     return click.option("--policy", "policy_file", required=required, type=PATH, help=says)
 
 
+def jobs_option(says: str) -> Option:
+    """Return the option ``--jobs``: how many at a time, by default one.
+
+    Args:
+        says: its help.
+    """
+    return click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help=says)
+
+
 def this_project_option(says: str) -> Option:
     """Return the option ``--project`` of commands without a policy: by default this folder.
 

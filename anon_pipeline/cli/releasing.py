@@ -14,6 +14,7 @@ from anon_pipeline.cli.options import (
     MISTAKES_TO,
     NEW_FILE,
     archive_of,
+    jobs_option,
     json_option,
     locations_of,
     partition_option,
@@ -63,13 +64,7 @@ if TYPE_CHECKING:
     help="Make the release of each of these partitions; a refused one does not stop the rest.",
 )
 @click.option("--missing", is_flag=True, help="With --partitions: only those that have no release yet.")
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="With --partitions: how many releases are made at a time, each by a process of its own.",
-)
+@jobs_option("With --partitions: how many releases are made at a time, each by a process of its own.")
 @click.option(
     "--internal-report",
     type=NEW_FILE,

@@ -7,13 +7,14 @@ import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from anon_pipeline.cli.declared_releases import is_declared_release, verify_declared_release
 from anon_pipeline.cli.options import (
     PATH,
+    jobs_option,
     json_option,
     locations_of,
     policy_option,
@@ -36,15 +37,11 @@ if TYPE_CHECKING:
     type=PATH,
     help="Key that must have signed it; a missing or wrong signature is then refused.",
 )
+@jobs_option("Of several: how many are verified at a time, each by a process of its own.")
 @json_option
 @project_options
 def verify(
-    release: Path,
-    policy_file: Path | None,
-    public_key: Path | None,
-    as_json: bool,
-    project: Path | None,
-    allow_outside: bool,
+    release: Path, policy_file: Path | None, public_key: Path | None, *, as_json: bool, **options: Any
 ) -> None:
     """Check a release against its manifest.
 
@@ -57,7 +54,7 @@ def verify(
     leaves of the manifest that nothing verifies without --policy, --public-key or the originals; they do not
     count as refused. Warns of releases that reveal too much.
     """
-    from anon_pipeline.base.errors import private_stage  # noqa: PLC0415
+    from anon_pipeline.base.errors import InputError, private_stage  # noqa: PLC0415
     from anon_pipeline.gate import Status  # noqa: PLC0415
     from anon_pipeline.publish.collection.collection_check import is_collected  # noqa: PLC0415
     from anon_pipeline.publish.manifest.signatures import read_public_key  # noqa: PLC0415
@@ -65,17 +62,20 @@ def verify(
     from anon_pipeline.publish.verify.verify import Against, verify_in_detail  # noqa: PLC0415
 
     key = None if public_key is None else read_public_key(public_key)
+    several = holds_several(release) or is_collected(release)
+    if options["jobs"] > 1 and not several:
+        raise InputError("--jobs must be given for a folder of several releases only")
     if is_declared_release(release):
         verify_declared_release(release, policy_file, key, as_json=as_json)
         return
     against = Against(key=key)
     if policy_file is not None:
         policy = _policy(policy_file, release)
-        locations = locations_of(policy_file, project, outside=allow_outside)
+        locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
         locations.confine(policy)
         against = Against(policy, locations.hierarchies, key, locations.sources)
-    if holds_several(release) or is_collected(release):
-        verify_several(release, against, as_json=as_json)
+    if several:
+        verify_several(release, against, jobs=options["jobs"], as_json=as_json)
         return
     _refuse_outer_folder(release)
     with private_stage("verify"):

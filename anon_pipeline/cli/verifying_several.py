@@ -23,13 +23,18 @@ _MOST_NAMED = 3  # folders
 _LISTED = 20  # releases with a row of their own, although nothing was refused
 
 
-def verify_several(folder: Path, against: Against, *, as_json: bool) -> None:
-    """Check each release in a folder, all of them together and their collection; print what was found."""
+def verify_several(folder: Path, against: Against, *, jobs: int, as_json: bool) -> None:
+    """Check each release in a folder, all of them together and their collection; print what was found.
+
+    Args:
+        jobs: releases that are verified at a time.
+    """
     from anon_pipeline.base.errors import private_stage  # noqa: PLC0415
     from anon_pipeline.publish.collection.collection_check import verify_collection  # noqa: PLC0415
 
     with Progress() as progress, private_stage("verify"):
-        found = verify_collection(folder, against, verify=verify_one, observe=steps_of(progress))
+        observe = steps_of(progress)
+        found = verify_collection(folder, against, verify=verify_one, observe=observe, jobs=jobs)
     if as_json:
         echo_json(_several_document(found))
     else:

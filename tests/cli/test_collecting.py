@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import pandas as pd
+import pytest
 from jsonschema import validate
 
+from anon_pipeline.base.worker_processes import map_in_processes
 from anon_pipeline.cli.documents import schema_of
 from anon_pipeline.cli.examples import EXAMPLES
+from anon_pipeline.publish.verify import together
 from tests.cli.projects import Folder
 from tests.cli.test_verifying_several import divided
 
@@ -72,6 +76,25 @@ def test_without_a_policy_it_says_what_was_not_done(folder: Make, small_people: 
     assert "partitions  unmeasured: needs --policy" in done.out
     assert "Without --policy no list of keys was compared" in done.err
     assert "together    1," in done.out
+
+
+def test_jobs_are_for_several_releases(
+    folder: Make, small_people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Policies of tests count as reviewed in this process alone, so no other one verifies here."""
+    made, division = divided(folder, small_people, 2)
+    asked = list[int]()
+
+    def noted(function: Callable[..., Any], items: Sequence[Any], *, jobs: int, stage: str) -> Iterator[Any]:
+        asked.append(jobs)
+        return map_in_processes(function, items, jobs=1, stage=stage)
+
+    monkeypatch.setattr(together, "map_in_processes", noted)
+    for words in (["collect"], ["collect", "--jobs", "2"], ["verify", "--jobs", "3"]):
+        assert made.call(words[0], f"out_divided/{division}", *words[1:]).code == 0
+    assert asked == [1, 2, 3]
+    done = made.call("verify", f"out_divided/{division}/{division}.1", "--jobs", "2")
+    assert (done.code, "for a folder of several releases only" in done.err) == (2, True)
 
 
 def test_its_example_collects_months(folder: Make, small_people: People) -> None:

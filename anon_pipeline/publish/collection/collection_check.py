@@ -49,9 +49,10 @@ def verify_collection(
     *,
     verify: Callable[[Path, Against], Verification] = verify_in_detail,
     observe: Observer = ignore,
+    jobs: int = 1,
 ) -> Verifications:
     """Verify the releases in a folder as `verify_together` does, and compare them with its collection."""
-    found = verify_together(folder, against, verify=verify, observe=observe)
+    found = verify_together(folder, against, verify=verify, observe=observe, jobs=jobs)
     return replace(found, collection=check_collection(folder, found, against.key))
 
 

@@ -54,6 +54,7 @@ def collect_releases(
     key: Ed25519PrivateKey | None = None,
     verify: Callable[[Path, Against], Verification] = verify_in_detail,
     observe: Observer = ignore,
+    jobs: int = 1,
 ) -> Collected:
     """Verify all releases in a folder, and write its collection if none of them is refused.
 
@@ -61,7 +62,7 @@ def collect_releases(
         folder: of folders of releases.
         against: policy and key of all of them, where there are any.
         key: to sign with; the releases must be signed with it, too. None: the collection is not signed.
-        verify, observe: see `verify_together`.
+        verify, observe, jobs: see `verify_together`.
     Raises:
         InputError: the folder has no releases, or has a release of its own; a file there is in the way; a
             release is a link, or was made again meanwhile; the folder cannot be written.
@@ -78,7 +79,7 @@ def collect_releases(
             "--policy with the policy that signs, or move it away"
         )
     against = against if key is None else replace(against, key=key.public_key())
-    found = verify_together(folder, against, verify=verify, observe=observe)
+    found = verify_together(folder, against, verify=verify, observe=observe, jobs=jobs)
     if found.refused:
         return Collected(found, None)
     if linked := linked_releases(folder, found):

@@ -9,18 +9,20 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 import pandas as pd
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.observer import Observer, Step, ignore
 from anon_pipeline.base.size_bounds import MANIFEST_BYTES, read_small
 from anon_pipeline.base.spelling import is_plain
+from anon_pipeline.base.worker_processes import map_in_processes
 from anon_pipeline.evidence.evidence import value_classes
 from anon_pipeline.gate import GateReport, Status, Verdict
 from anon_pipeline.policy.model import Policy
@@ -107,6 +109,7 @@ def verify_together(
     *,
     verify: Callable[[Path, Against], Verification] = verify_in_detail,
     observe: Observer = ignore,
+    jobs: int = 1,
 ) -> Verifications:
     """Verify each release in the folders of a folder, and whether they are all that the policy lists.
 
@@ -119,21 +122,24 @@ def verify_together(
         against: policy and key of all of them, where there are any.
         verify: verifies one of them, by its manifest; may know other kinds of releases.
         observe: called with the name of each folder.
+        jobs: releases that are verified at a time; several by processes of their own, see `map_in_processes`.
     """
     each, digests = dict[str, Verification](), dict[str, str | None]()
     parts, counted, strange = dict[str, Part](), list[Classes | None](), False
-    for manifest in sorted(folder.glob(f"*/{MANIFEST}")):
+    manifests = sorted(folder.glob(f"*/{MANIFEST}"))
+    verified = map_in_processes(_Verifying.of(against, verify), manifests, jobs=jobs, stage="verify")
+    for manifest in manifests:
         name = manifest.parent.name
         observe(Step(name))
-        found, data = _verify_unchanged(manifest, against, verify)
+        found, data, classes = next(verified)
         digests[name] = None if data is None else hashlib.sha256(data).hexdigest()
         part = part_of(data)
         if part is not None:
             parts[name] = part
-        counted.append(_count_classes(found))
+        counted.append(classes)
         refused = {verdict.limit for verdict in found.report.with_status(Status.REFUSED)}
         strange |= bool(refused - {POLICY_DIGEST})
-        each[name] = found.without_table()
+        each[name] = found
     listed = [part for part in parts.values() if part.kind is None]
     strange |= any(part.records is None for part in listed)
     strange |= len(listed) < len(each) or len({part.release for part in listed}) != 1
@@ -141,6 +147,30 @@ def verify_together(
     strange |= _are_copies(listed)
     sums = None if strange else _together(listed, counted)
     return Verifications(each, verdict, sums, digests, parts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Verifying:
+    """Verifies releases, one at a time, in any process; a key object cannot be sent there.
+
+    against: without its key; ``key``: its bytes.
+    """
+
+    against: Against
+    key: bytes | None
+    verify: Callable[[Path, Against], Verification]
+
+    @classmethod
+    def of(cls, against: Against, verify: Callable[[Path, Against], Verification]) -> _Verifying:
+        """Take the key apart."""
+        key = None if against.key is None else against.key.public_bytes_raw()
+        return cls(replace(against, key=None), key, verify)
+
+    def __call__(self, manifest: Path) -> tuple[Verification, bytes | None, Classes | None]:
+        """Return what was found of a release, without its table, its manifest, and its classes."""
+        key = None if self.key is None else Ed25519PublicKey.from_public_bytes(self.key)
+        found, data = _verify_unchanged(manifest, replace(self.against, key=key), self.verify)
+        return found.without_table(), data, _count_classes(found)
 
 
 def _verify_unchanged(

@@ -13,9 +13,11 @@ import pytest
 from anon_pipeline.gate import Status
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.locations import Locations
+from anon_pipeline.publish.manifest.signatures import read_public_key, write_keys
 from anon_pipeline.publish.verify.together import Verifications, holds_several, verify_together
-from anon_pipeline.publish.verify.verify import Against
+from anon_pipeline.publish.verify.verify import Against, Verification, verify_in_detail
 from anon_pipeline.publish.whole_chain import make_release
+from tests.reviewed_policies import treat_policies_as_reviewed
 
 Small = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]
@@ -49,6 +51,13 @@ def verify(folder: Path, policy: Policy | None = None) -> Verifications:
     return verify_together(folder / "out", Against(policy, folder))
 
 
+def verify_as_reviewed(manifest: Path, against: Against) -> Verification:
+    """Verify in a process that does not know yet that all policies of tests are reviewed."""
+    with pytest.MonkeyPatch.context() as patch:
+        treat_policies_as_reviewed(patch)
+        return verify_in_detail(manifest, against)
+
+
 def released(folder: Path) -> list[pd.DataFrame]:
     manifests = [
         (path.parent, json.loads(path.read_text())) for path in (folder / "out").glob("*/manifest.json")
@@ -75,6 +84,21 @@ def test_its_counts_are_those_of_one_table(made: Callable[..., Policy], tmp_path
     assert 0 < together.shared < together.classes
     inputs = sum(len(pd.read_csv(tmp_path / f"{key}.csv")) for key in KEYS)
     assert (together.policies, together.records) == (1, inputs)
+
+
+def test_several_processes_find_what_one_finds(made: Callable[..., Policy], tmp_path: Path) -> None:
+    """Also whose the signature is: a key cannot be sent to another process as it is."""
+    key = read_public_key(write_keys(tmp_path / "key"))
+    policy = made(publish={"to": "out", "sign": {"key_file": "key"}})
+    next((tmp_path / "out" / KEYS[1]).glob("*.parquet")).write_bytes(b"no table")
+    against = Against(policy, tmp_path, key)
+    one, two = (
+        verify_together(tmp_path / "out", against, verify=verify_as_reviewed, jobs=jobs) for jobs in (1, 2)
+    )
+    assert one == two
+    assert one.refused == [KEYS[1]]
+    (signed,) = (v for v in one.each[KEYS[0]].report.verdicts if v.limit == "signature")
+    assert signed.status is Status.PASSED
 
 
 def test_a_partition_without_a_release_is_named(made: Callable[..., Policy], tmp_path: Path) -> None:
