@@ -24,6 +24,7 @@ from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.sources.bounds import refuse_large_file, refuse_long_lines, refuse_long_texts
 from anon_pipeline.sources.encodings import refuse_utf8_read_otherwise
 from anon_pipeline.sources.separators import refuse_other_separator
+from anon_pipeline.sources.swallowed_records import refuse_swallowed_records
 from anon_pipeline.sources.typed_cells import TITLED, refuse_repeated
 
 _UNREADABLE = (OSError, pa.ArrowException, ValueError, LookupError, csv.Error)
@@ -67,6 +68,7 @@ def read_csv(
             titled = len(torn) >= max(_FEW, _NEARLY_ALL * (lines - 2))
             raise _torn_error(path.name, len(names), torn, titled=titled)
         refuse_long_texts(path, table, limits)
+        refuse_swallowed_records(path.name, table, options.sep)
         frame: pd.DataFrame = table.to_pandas()
     if list(frame.columns) != names:  # then their types were guessed
         raise _guessed_header(path)
@@ -93,11 +95,14 @@ def csv_portions(
         how = _how(names, options, limits, quoted_missing=True)
         yield pa.schema([(name, pa.string()) for name in names]).empty_table()
         marked = [name for name in names if name in numbers] if options.decimal == "," else []
+        before = 0
         for block in _blocks(path, how, limits):
             if block.schema.names != names:
                 raise _guessed_header(path)
             refuse_long_texts(path, block, limits)
             table = pa.Table.from_batches([block])
+            refuse_swallowed_records(path.name, table, options.sep, before=before)
+            before += len(block)
             for name in marked:
                 column = _with_points(table[name].to_pandas().astype(object))
                 whole = pa.array(column, pa.string(), from_pandas=True)

@@ -75,6 +75,7 @@ _MONTHS_OF_A_YEAR = 12
 _BARE = r"[-+(]?\d[\d.,'’ ]*(?:[-–—]{1,2})?\)?"  # an amount without a currency
 _MOSTLY = 0.5  # of the different amounts have the currency
 _SHORTEST_DATE = 8  # letters
+_MANY = 0.05  # of the different numbers with a mark
 _TRIED = 200  # values that a form is tried on before all are read
 _EARLIEST, _LATEST = 1870, 2060  # years of people and what happens to them
 _SPACES = re.compile("[\u00a0\u2007\u2009\u202f]")
@@ -88,7 +89,8 @@ class NumberForm:
     thousands: sign between groups of three digits; empty: none.
     currency: text before or after all numbers (a unit) or most of them (a currency); None: none.
     percent: whether a percent sign follows; numbers are read as shares.
-    ambiguous: whether another decimal mark reads all cells, too: ``1.234``.
+    ambiguous: whether another decimal mark reads all cells, too: ``1.234``; or many of those with a mark,
+        and no cell shows that it is the decimal mark: ``12,50`` among many ``14,100``.
     """
 
     decimal: str = "."
@@ -154,7 +156,20 @@ def find_numbers(texts: pd.Series, *, prefer: str = ".") -> tuple[NumberForm, pd
         return None
     numbers = numbers / 100 if percent else numbers
     other = len({pair[0] for pair in fitting}) > 1 and bool(bare.str.contains("[.,]", regex=True).any())
+    other = other or (not thousands and _are_perhaps_thousands(bare, decimal))
     return NumberForm(decimal, thousands, currency, percent, other), numbers.astype(np.float64)
+
+
+def _are_perhaps_thousands(bare: pd.Series, decimal: str) -> bool:
+    """Tell whether a mark taken for the decimal one stands before three digits so often that it may be none.
+
+    Digits such as ``0,125``, ``1234,567`` or ``1,2345`` are no thousands: there it is the decimal mark.
+    """
+    mark = re.escape(decimal)
+    marked = bare[bare.str.contains(decimal, regex=False)]
+    if not len(marked) or marked.str.fullmatch(rf".*(?:(?:\b0|\d{{4}}|^){mark}\d{{3}}|{mark}\d{{4,}})").any():
+        return False
+    return float(marked.str.fullmatch(rf"[-+]? ?[1-9]\d{{0,2}}{mark}\d{{3}}").mean()) >= _MANY
 
 
 def _strip_signs(texts: pd.Series) -> tuple[pd.Series, str | None, bool]:
@@ -212,15 +227,21 @@ def find_dates(texts: pd.Series) -> tuple[DateForm, pd.Series] | None:
     return _mix_formats(read)
 
 
-def share_of_dates(texts: pd.Series) -> float:
-    """Return the share of different values that the format which fits most of them reads as dates.
+def share_of_forms(texts: pd.Series) -> float:
+    """Return the share of different values that are numbers, or dates, of any usual form, which may differ.
 
     Args:
         texts: (v,) different texts, none missing.
     """
-    bare = texts.str.strip()
-    bare = bare.where(bare.str.len() >= _SHORTEST_DATE, "")  # else 1.5 would be a day of a month
-    return max((float(_read_dates(bare, form).notna().mean()) for form in _formats(bare)), default=0.0)
+    bare, _, _ = _strip_signs(texts)
+    numbers, days = np.zeros((2, len(texts)), np.bool_)
+    for pair in DECIMALS_FIRST:
+        numbers |= bare.str.fullmatch(_number_pattern(*pair)).to_numpy(np.bool_)
+    stripped = texts.str.strip()
+    stripped = stripped.where(stripped.str.len() >= _SHORTEST_DATE, "")  # else 1.5 would be a day of a month
+    for form in _formats(stripped):
+        days |= _read_dates(stripped, form).notna().to_numpy(np.bool_)
+    return max(float(numbers.mean()), float(days.mean()))
 
 
 def holds_days(values: pd.Series) -> bool:

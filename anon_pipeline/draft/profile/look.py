@@ -16,7 +16,7 @@ from anon_pipeline.catalog.detectors.forms import (
     find_dates,
     find_missing,
     find_numbers,
-    share_of_dates,
+    share_of_forms,
 )
 from anon_pipeline.catalog.detectors.patterns import matches
 
@@ -59,7 +59,7 @@ class Seen:
     words: mean number of words of a text.
     padded: whether white space surrounds values.
     varied: how many values are another one in other case; all are then in small letters.
-    mixed: share of numbers or dates in a column of texts, where it is large but not all.
+    mixed: share of numbers or dates in a column of texts, where it is large but not all have one form.
     sentinel: whether a number such as 999 is far from all others, and repeated.
     consecutive: whether whole numbers are counted on, record by record, in the order of the file.
     """
@@ -181,10 +181,19 @@ def _recode(values: pd.Series, codes: NDArray[np.int64]) -> tuple[NDArray[np.int
 
 
 def _mixed_share(texts: pd.Series) -> float:
-    """Return the share of numbers or dates among different texts, where it is large but not all."""
+    """Return the share of numbers or dates among texts, where it is large but not all have one form.
+
+    Args:
+        texts: (v,) that were not read as numbers or dates.
+    """
     share = float(texts.str.contains(r"^[^A-Za-z]*\d[^A-Za-z]*$", regex=True).mean()) if len(texts) else 0.0
-    share = share_of_dates(texts.drop_duplicates()) if share == 1 else share
-    return share if _MIXED <= share < 1 else 0.0
+    if share < 1:
+        return share if share >= _MIXED else 0.0
+    different = texts.drop_duplicates()
+    if different.str.fullmatch(r"\d+").all():  # codes that begin with zeros
+        return 0.0
+    share = share_of_forms(different)
+    return share if share >= _MIXED else 0.0
 
 
 def _count(seen: Seen, values: pd.Series, codes: NDArray[np.int64]) -> Look:

@@ -37,7 +37,7 @@ STRAY_TEXTS = (
     "31 February, is such a text. Under clean.columns, write missing: [text, …] for the first, values: "
     "{text: number, …} for the others, and type: number or date (with format). Then give the column its "
     "role. Until then it is left out. anon-pipeline init --show-values --to FILE shows frequent and rare "
-    "texts."
+    "texts. Numbers that are written in several ways (53'192 and 53192,45) must be made alike in the source."
 )
 MANY_CATEGORIES = (
     "could a value name a person? If yes, or if you do not know, keep this line: it is left out. If no, "
@@ -115,8 +115,8 @@ def decimal_or_thousands(form: NumberForm) -> str:
     """Ask what the mark in a column's numbers is, and say what it was taken for."""
     taken = "a sign of thousands" if form.thousands else "the decimal sign"
     return (
-        f"is the mark in its numbers the decimal sign or that of thousands? Both fit all of them. It was "
-        f"taken for {taken}; decimal and thousands under clean say it."
+        f"is the mark in its numbers the decimal sign or that of thousands? Both fit all or many of them. It "
+        f"was taken for {taken}; decimal and thousands under clean say it."
     )
 
 

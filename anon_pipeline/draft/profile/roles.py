@@ -130,7 +130,7 @@ def _unreadable(case: Case) -> Proposal | None:
         return None
     return propose_dropping(
         seen,
-        "numbers or dates, with texts among them that are neither",
+        "numbers or dates, of several forms or with texts among them that are neither",
         Sure.UNSURE,
         questions.STRAY_TEXTS,
     )

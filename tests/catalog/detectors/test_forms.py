@@ -12,7 +12,7 @@ from anon_pipeline.catalog.detectors.forms import (
     find_missing,
     find_numbers,
     holds_days,
-    share_of_dates,
+    share_of_forms,
 )
 
 
@@ -135,8 +135,28 @@ def test_days_that_are_dates() -> None:
     assert not holds_days(pd.Series(pd.to_datetime(["2026-01-05"] * 3)))
 
 
-def test_the_share_of_dates_is_that_of_the_best_format() -> None:
+def test_the_share_of_forms_is_that_of_all_forms_of_a_kind() -> None:
     texts = pd.Series([f"{day:02}.03.1960" for day in range(1, 31)])
-    assert share_of_dates(texts) == 1
-    assert share_of_dates(pd.concat([texts, pd.Series(["31.02.1960", "1.5"])])) == 30 / 32
-    assert share_of_dates(pd.Series(["1.5", "2.5", "12"])) == 0
+    assert share_of_forms(texts) == 1
+    assert share_of_forms(pd.concat([texts, pd.Series(["31.02.1960", "1.5"])])) == 30 / 32
+    assert share_of_forms(pd.concat([texts, pd.Series(["1960-03-01", "1960-13-01"])])) == 31 / 32
+    assert share_of_forms(pd.Series(["1.5", "2,5", "12", "1'200", "12-14"])) == 0.8
+
+
+@pytest.mark.parametrize(
+    ("tail", "others", "decimal", "ambiguous"),
+    [
+        (",100", ["12,50"], ",", True),  # incomes in thousands, and one that is none
+        (".100", [f"{i}.73" for i in range(20)], ".", True),
+        (",100", ["0,125"], ",", False),  # begins no number of thousands
+        (",100", ["1234,567"], ",", False),
+        (",100", ["1,2345"], ",", False),
+        (".1", ["14.100"], ".", False),  # too few to ask
+    ],
+)
+def test_three_digits_behind_the_mark_may_be_thousands(
+    tail: str, others: list[str], decimal: str, ambiguous: bool
+) -> None:
+    found = find_numbers(pd.Series([*(f"{whole}{tail}" for whole in range(10, 40)), *others]))
+    assert found is not None
+    assert (found[0].decimal, found[0].ambiguous) == (decimal, ambiguous)

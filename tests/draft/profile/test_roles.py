@@ -135,3 +135,23 @@ def test_a_secret_with_many_empty_cells_is_a_question_that_says_what_sensitive_n
     found = of("salary", many)
     assert found.role != "sensitive" and "missing: suppress" in str(found.question)
     assert "missing" not in str(of("x", FEW).question)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [f"{i % 28 + 1:02}.03.{1930 + i % 60}" for i in range(N)] + ["1960-04-0" + "1"] * 9 + ["31.02.1960"],
+        [f"{i // 7 + 20}'{i % 900 + 100}" for i in range(N)] + [f"{i}192,45" for i in range(10, 60)],
+        [f"{50_000 + 13 * i},45" for i in range(N)] + ["53192.45"],
+    ],
+    ids=["days of two formats and one of none", "thousands and decimals", "one other mark"],
+)
+def test_numbers_and_dates_of_several_forms_are_a_question(values: list[str]) -> None:
+    found = of("Income", values)
+    assert (found.role, found.sure) == ("identifier", Sure.UNSURE), found.reason
+    assert found.question is not None and "stand for no value" in found.question
+
+
+def test_a_mark_that_may_be_of_thousands_is_a_question() -> None:
+    found = of("Income", [f"{10 + i % 80},{i % 9}00" for i in range(N)] + ["12,50"])
+    assert found.question is not None and "that of thousands?" in found.question
