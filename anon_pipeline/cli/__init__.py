@@ -65,7 +65,7 @@ class _Group(click.Group):
     """Commands that end with a code of their own when they are interrupted."""
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command; Ctrl-C ends it without a traceback."""
+        """Run the command; Ctrl-C ends it without a traceback, also at a question."""
         from anon_pipeline.base.errors import InfeasibleError, InputError  # noqa: PLC0415
 
         try:
@@ -81,7 +81,7 @@ class _Group(click.Group):
             if shows_values(ctx, err=True):
                 click.echo(error.exact, err=True)
             raise
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, click.Abort):
             click.echo("Aborted!", err=True)
             ctx.exit(INTERRUPTED)
 

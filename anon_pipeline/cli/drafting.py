@@ -144,10 +144,13 @@ def _ask(ctx: click.Context, proposal: Proposal, look: Look) -> Proposal:
     from anon_pipeline.draft.answers import as_proposed, possible_answers  # noqa: PLC0415
     from anon_pipeline.draft.profile.output import holds  # noqa: PLC0415
     from anon_pipeline.draft.profile.questions import asked_in  # noqa: PLC0415
+    from anon_pipeline.draft.profile.roles import MOST_LACKING  # noqa: PLC0415
 
     seen = proposal.seen
     click.echo(f"\n{proposal.name}: {holds(seen)}, {seen.different:,} different")
-    click.echo(f"  proposed: {proposal.role} ({proposal.reason})\n  {asked_in(proposal.question or '')}")
+    question = proposal.question or ""
+    shown = question if seen.missing_share > MOST_LACKING else asked_in(question)  # why an answer is missing
+    click.echo(f"  proposed: {proposal.role} ({proposal.reason})\n  {shown}")
     if shows_values(ctx):
         order = look.counts.argsort()[::-1]
         first, last = order[:_SHOWN], order[max(_SHOWN, len(order) - _SHOWN) :]

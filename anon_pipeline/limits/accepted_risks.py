@@ -10,6 +10,7 @@ from anon_pipeline.encode.categories import category_noises
 from anon_pipeline.limits import usual
 from anon_pipeline.limits.known_columns import name_of, usual_columns
 from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit, unit_of
+from anon_pipeline.limits.named_identifiers import by_named_identifiers
 from anon_pipeline.limits.traits import Forecast, Judged, Published, Words
 from anon_pipeline.limits.usefulness import CLIPPED_SHARE, ERROR, EXCESS, HIDDEN, LOSS, RELEASED, SPREAD_ERROR
 from anon_pipeline.limits.verdicts import Status, Verdict
@@ -28,6 +29,7 @@ def accepted_risks(policy: Policy) -> Mapping[str, str]:
     return dict(
         chain(
             _by_columns(policy),
+            by_named_identifiers(policy),
             _by_size(policy),
             _by_noise(policy),
             _by_linking(policy),

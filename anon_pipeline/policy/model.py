@@ -81,7 +81,7 @@ class Policy(ColumnsByRole, Strict):
         description="A random sample of the input, which alone is released. A keyed hash of each record, or "
         "of its person, decides, so that later releases have the same sample.",
     )
-    person: Annotated[str | None, SHOWN] = Field(
+    person: Annotated[str | None, SHOWN, PRESENT] = Field(
         None,
         description="Identifier column that identifies a record's person, if people have several records. "
         "People are then counted instead of records. It is never released; only its keyed hash "

@@ -59,7 +59,7 @@ def formats_advice(column: pa.Array, rows: NDArray[np.bool_]) -> str:
         said, more = f'format: "{" or ".join(fit)}"', ", whichever is meant" if len(fit) > 1 else ""
     elif len(texts) - unread[best] >= _NEARLY * len(texts):
         said, more = f'format: "{best}"', f", which fits {len(texts) - unread[best]:,} of them"
-    return f"Write {said}{more}, or missing: [...] for texts that stand for no value."
+    return f"Write {said}{more}, or missing: [...] for all texts that stand for no value."
 
 
 def impossible_days(column: pa.Array, formats: Sequence[str], unread: NDArray[np.bool_]) -> NDArray[np.bool_]:

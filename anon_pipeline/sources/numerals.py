@@ -38,8 +38,8 @@ _GUESSES = (
     ("_", ","),
 )
 _FALLBACK = (
-    "Write missing: [...] for texts that stand for no value, values: {text: number} for texts that stand for "
-    "one."
+    "Write missing: [...] for all texts that stand for no value, values: {text: number} for texts that stand "
+    "for one."
 )
 Unread = tuple[str, NDArray[np.bool_], str]
 

@@ -65,7 +65,14 @@ def read_schema(path: Path | Held, limits: Limits) -> tuple[pa.Schema, int]:
     with pq.ParquetFile(as_arrow_file(path)) as file:
         refuse_metadata(path, file, limits)
         refuse_repeated(path.name, file.schema_arrow.names)
-        return file.schema_arrow, file.metadata.num_rows
+        return _widened(file.schema_arrow), file.metadata.num_rows
+
+
+def _widened(schema: pa.Schema) -> pa.Schema:
+    """Return the types as pandas can group them: numbers of 16 bits with fractions become ones of 32."""
+    return pa.schema(
+        [field.with_type(pa.float32()) if pa.types.is_float16(field.type) else field for field in schema]
+    )
 
 
 def texts_in(schema: pa.Schema) -> list[str]:

@@ -22,7 +22,7 @@ _MOST = 2**53  # as in `base.values`: whole floats from here on may stand for an
 _DIGITS = 18  # of an integer in 64 bits
 _WORDS = r"^(?i:true|false)$"
 _LARGE = "with larger ones than can be distinguished"
-_MISSING = "missing: [...] for texts that stand for no value"
+_MISSING = "missing: [...] for all texts that stand for no value"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -174,12 +175,16 @@ def refuse_too_incomplete(policy: Policy, frame: Table, gone: NDArray[np.bool_])
     Raises:
         InfeasibleError: with both numbers.
     """
-    n, allowed = len(gone), policy.suppressible(count_subjects(policy, frame))
-    if int(gone.sum()) > allowed or gone.all():
+    subjects, many = count_subjects(policy, frame), int(gone.sum())
+    allowed, of = policy.suppressible(subjects), "records" if policy.person is None else "people"
+    if many > allowed or gone.all():
+        least = math.ceil(100 * many / max(subjects, 1)) / 100
         raise InfeasibleError(
-            f"More records lack a value (missing: suppress) and must be suppressed than the {allowed} of {n} "
-            f"that anonymize.suppression_limit allows. Raise it, or complete the data.",
-            exact=f"{int(gone.sum())} of {n} records lack a value.",
+            f"More records lack a value (missing: suppress) and must be suppressed than the {allowed:,} that "
+            f"anonymize.suppression_limit allows, as a share of {subjects:,} {of}. Raise it, or complete the "
+            "data.",
+            exact=f"{many:,} of {len(gone):,} records lack a value"
+            + (f": the limit must be at least {least:g}." if least <= 1 else "."),
             k=policy.anonymize.k,
             reached_k=0,
             suppressed=float(gone.mean()),

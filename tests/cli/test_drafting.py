@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import click
 import numpy as np
 import pandas as pd
 import pytest
@@ -194,3 +195,28 @@ def test_values_of_asked_columns_are_shown_to_who_asks_for_them(
     assert most.startswith("  most frequent: CANARY-") and least.startswith("  least frequent: CANARY-")
     assert most.count("CANARY") == least.count("CANARY") == 5 and r"rare\x1b[31m" in least
     assert out.count("least frequent") == 1  # the colour has no more than five values
+
+
+def test_an_interrupt_at_a_question_ends_as_any_other(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> str:
+        raise click.Abort
+
+    monkeypatch.setattr(sys, "stdin", Terminal())
+    monkeypatch.setattr("click.prompt", interrupted)
+    code, _, err = run("init", "people.csv")
+    assert (code, err.splitlines()[-1]) == (130, "Aborted!")
+    assert not (tmp_path / "people.yaml").exists()
+
+
+def test_a_question_about_many_empty_cells_says_why_an_answer_is_missing(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = pd.read_csv(tmp_path / "people.csv")
+    frame.loc[frame.index % 10 == 0, "colour"] = None
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    monkeypatch.setattr(sys, "stdin", Terminal())
+    monkeypatch.setattr("click.prompt", lambda *_, **__: "as proposed")
+    _, out, _ = run("init", "people.csv")
+    assert "also needs missing: suppress, and an anonymize.suppression_limit above" in " ".join(out.split())

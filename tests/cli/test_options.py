@@ -14,7 +14,6 @@ from anon_pipeline.base.errors import InputError
 from anon_pipeline.cli.options import (
     MISTAKES_TO,
     SHOW_VALUES,
-    check_partition,
     command_to_run,
     open_policy,
     project_options,
@@ -22,7 +21,6 @@ from anon_pipeline.cli.options import (
     this_project_option,
     together,
 )
-from anon_pipeline.policy import Policy
 from tests.cli.projects import Folder
 
 
@@ -79,15 +77,6 @@ def test_a_policy_is_opened_in_its_project_and_may_not_leave_it(
     with pytest.raises(InputError, match="must stay within the folder of sources"):
         open_policy(leaves.path / "policy.yaml", None)
     open_policy(leaves.path / "policy.yaml", None, outside=True)
-
-
-@pytest.mark.parametrize("partition", ["2026-01-05", ""])
-def test_a_partition_is_refused_where_there_are_none(
-    small_policy: Callable[..., Policy], partition: str
-) -> None:
-    with pytest.raises(InputError, match="--partition must be left out"):
-        check_partition(small_policy(), partition)
-    check_partition(small_policy(), None)
 
 
 @pytest.mark.parametrize("name", ["a.yaml", "a b'.yaml", "a\nb.yaml", "\x1b[31m'\\.yaml", "é\x07.yaml"])

@@ -65,3 +65,12 @@ def test_a_period_must_be_one_of_the_schedule(weekly: Policy) -> None:
     check_partition(weekly, "2026-01-12")
     with pytest.raises(InputError, match="--partition must be one of the schedule's partitions, such as 20"):
         check_partition(weekly, "2026-01-13")
+
+
+@pytest.mark.parametrize("partition", ["2026-01-05", ""])
+def test_a_partition_is_refused_where_there_are_none(
+    small_policy: Callable[..., Policy], partition: str
+) -> None:
+    with pytest.raises(InputError, match="--partition must be left out"):
+        check_partition(small_policy(), partition)
+    check_partition(small_policy(), None)

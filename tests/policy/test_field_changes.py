@@ -93,6 +93,11 @@ def test_a_forgotten_mark_cannot_be_compared() -> None:
         ({"publish": {"format": "csv"}}, "publish.format", "neutral"),
         ({"budget": {"epsilon": 4}}, "budget", "strengthens"),
         ({"name": "other"}, "name", "cannot be compared"),
+        (  # k people have at least k records, and k records may be of one person
+            {"person": "person", "rows_per_person": 1, "deidentify": {"key_env": "KEY"}},
+            "person",
+            "strengthens",
+        ),
         ({"columns": {"income": {"round": 500}}}, "columns.income.round", "strengthens"),
         ({"columns": {"note": {"allow": {"email": "ours"}}}}, "columns.note.allow", "weakens"),
         ({"columns": {"person": {"action": "mask"}}}, "columns.person.action", "weakens"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -15,6 +16,7 @@ from anon_pipeline.base.errors import InputError
 from anon_pipeline.policy.files import Limits
 from anon_pipeline.sources.change_guard import files_in
 from anon_pipeline.sources.parquet import parquet_folder, read_parquet
+from anon_pipeline.sources.parquet_columns import packed_parquet
 
 CANARY = "Quillfeather-4711"
 
@@ -103,3 +105,14 @@ def test_limits_are_of_all_files_together(tmp_path: Path, limit: str, most: int)
     for inside in "abcdef":
         put(tmp_path, inside, x=[1, 2, 3], y=["1", "2", "3"])
     assert f"people: must keep the limit {limit} ({most})" in refused(tmp_path, **{limit: most})
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_numbers_of_16_bits_are_read_as_wider_ones(tmp_path: Path, packed: bool) -> None:
+    """Pandas cannot group them."""
+    path = tmp_path / "half.parquet"
+    pq.write_table(pa.table({"x": pa.array(np.array([0.5, 2.25, 0.5], np.float16))}), path)
+    table = packed_parquet(path, limits=Limits()) if packed else read_parquet(path)
+    column = table["x"]
+    assert column.dtype == np.float32
+    assert column.tolist() == [0.5, 2.25, 0.5]

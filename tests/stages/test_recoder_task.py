@@ -6,10 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
+import pytest
 
-from anon_pipeline.encode.codes import accept, code_quasi_identifiers
+from anon_pipeline.base.errors import InfeasibleError
+from anon_pipeline.encode.codes import PERSON, accept, code_quasi_identifiers
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.stages.recoder_task import recoding_task
+from anon_pipeline.stages.recoder_task import recoding_task, refuse_too_incomplete
 
 
 def test_weights_target_and_limits_reach_the_recoder(
@@ -32,3 +34,17 @@ def test_weights_target_and_limits_reach_the_recoder(
     assert task.weights == (2.5, *[1.0] * (len(policy.generalized) - 1))
     assert task.by_record is not None
     assert task.by_record.target is None
+
+
+def test_a_limit_that_is_a_share_of_people_says_so(
+    small_policy: Callable[..., Policy], small_people: Callable[..., pd.DataFrame]
+) -> None:
+    """30 people with two records each: 5 % of them are one record, and nine records need 30 %."""
+    frame = pd.concat([small_people(30)] * 2, ignore_index=True).assign(**{PERSON: [*range(30), *range(30)]})
+    counted = {"person": "person", "rows_per_person": 2, "deidentify": {"key_env": "KEY"}}
+    policy = small_policy(anonymize={"suppression_limit": 0.05}, **counted)
+    with pytest.raises(InfeasibleError, match="allows, as a share of 30 people") as raised:
+        refuse_too_incomplete(policy, frame, np.arange(60) < 9)
+    assert raised.value.exact.startswith("9 of 60 records lack a value: the limit must be at least 0.3.")
+    least = small_policy(anonymize={"suppression_limit": 0.3}, **counted)
+    refuse_too_incomplete(least, frame, np.arange(60) < 9)

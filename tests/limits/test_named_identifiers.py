@@ -1,0 +1,58 @@
+"""A telephone number that is generalized by ranges, or swapped, is a risk that the policy accepts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from anon_pipeline import Policy
+from anon_pipeline.limits.accepted_risks import accepted_risks
+
+NUMBERS = {"role": "generalize", "hierarchy": {"numbers": True}}
+SWAPPED = {"role": "perturb", "resolution": 1, "mechanism": "class_swapping"}
+WITHOUT = {
+    "perturb": {"epsilon": 1, "without_guarantee": True},
+    "suppress": None,
+    "gate": {"confidence_k": None},
+}
+
+
+def roles(policy: Policy) -> dict[str, str]:
+    return {key: said for key, said in accepted_risks(policy).items() if key.endswith(".role")}
+
+
+@pytest.mark.parametrize("recoder", ["mondrian", "mondrian_relaxed", "local", "forest"])
+@pytest.mark.parametrize("name", ["phone", "customer_number", "Insurance Number"])
+def test_ends_of_ranges_of_numbers_of_persons(
+    small_policy: Callable[..., Policy], name: str, recoder: str
+) -> None:
+    found = roles(small_policy(columns={name: NUMBERS}, anonymize={"recoder": recoder}))
+    assert list(found) == [f"columns.{name}.role"]
+    assert (
+        f"{recoder} releases the least and the greatest value of each class" in found[f"columns.{name}.role"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("column", "changes"),
+    [
+        ({"birthdate": NUMBERS}, {"anonymize": {"recoder": "mondrian"}}),  # often known, and meant to be
+        ({"years": NUMBERS}, {"anonymize": {"recoder": "mondrian"}}),
+        ({"phone": {**NUMBERS, "hierarchy": {"intervals": [10, 100]}}}, {}),  # levels show no value
+        ({"phone": {**NUMBERS, "hierarchy": {"suppress": True}}}, {"anonymize": {"recoder": "mondrian"}}),
+        ({"phone": {"role": "perturb", "resolution": 1}}, {}),  # noise
+    ],
+)
+def test_what_shows_no_identifier(
+    small_policy: Callable[..., Policy], column: dict[str, Any], changes: dict[str, Any]
+) -> None:
+    assert roles(small_policy(columns=column, **changes)) == {}
+
+
+def test_a_swapped_number_of_a_person(small_policy: Callable[..., Policy]) -> None:
+    found = roles(small_policy(columns={"phone": SWAPPED}, **WITHOUT))
+    assert found["columns.phone.role"].startswith(
+        "phone is named like telephone numbers, and a column that is"
+    )
