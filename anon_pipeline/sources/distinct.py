@@ -17,20 +17,26 @@ _PARTITION = "{partition}"
 
 
 def refuse_same_file(policy: Policy, *, folder: Path, partition: str | None) -> None:
-    """Refuse a partition whose file is that of another one, where the budget is per record.
+    """Refuse a partition whose file is that of another one, where partitions must have records of their own.
 
-    That is a link, or a copy with the same bytes. The same people in other bytes are not noticed.
+    They must where the budget is per record, and where the policy lists them, in each group. Refused is a
+    link, or a copy with the same bytes. The same people in other bytes are not noticed.
 
     Args:
         folder: what ``source.path`` is relative to.
     Raises:
         InputError: naming both partitions.
     """
-    named = policy.source.watched
-    if policy.budget is None or policy.budget.per != "record" or named is None or partition is None:
+    named, keys = policy.source.watched, () if policy.schedule is None else policy.schedule.keys
+    counted = policy.budget is not None and policy.budget.per == "record"
+    if not (counted or keys) or named is None or partition is None:
         return
+    if _PARTITION not in named:
+        others = [(key, str(folder / named)) for key in keys if key != partition]
+    else:
+        others = _others(str(folder / named), partition)
     mine = folder / named.replace(_PARTITION, plain_partition(partition))
-    for other, path in _others(str(folder / named), partition):
+    for other, path in others:
         if not _may_be_released(policy, other, partition):
             continue
         try:
@@ -38,10 +44,11 @@ def refuse_same_file(policy: Policy, *, folder: Path, partition: str | None) -> 
         except (OSError, InputError):  # one that cannot be read cannot be released either
             continue
         if same:
+            which = "budget.per: record" if counted else "schedule.partitions: listed"
+            instead = "use per: dataset" if counted else "let their keys be of different groups (group.name)"
             raise InputError(
-                f"budget.per: record needs a file of its own for each partition, got one for {partition} and "
-                f"{other}. Their budgets would be spent on the same people: give each its records, or use "
-                f"per: dataset."
+                f"{which} needs a file of its own for each partition, got one for {partition} and {other}. "
+                f"The same people would be released in both: give each its records, or {instead}."
             )
 
 

@@ -65,10 +65,10 @@ def read_schema(path: Path | Held, limits: Limits) -> tuple[pa.Schema, int]:
     with pq.ParquetFile(as_arrow_file(path)) as file:
         refuse_metadata(path, file, limits)
         refuse_repeated(path.name, file.schema_arrow.names)
-        return _widened(file.schema_arrow), file.metadata.num_rows
+        return _widen_types(file.schema_arrow), file.metadata.num_rows
 
 
-def _widened(schema: pa.Schema) -> pa.Schema:
+def _widen_types(schema: pa.Schema) -> pa.Schema:
     """Return the types as pandas can group them: numbers of 16 bits with fractions become ones of 32."""
     return pa.schema(
         [field.with_type(pa.float32()) if pa.types.is_float16(field.type) else field for field in schema]

@@ -1,4 +1,4 @@
-"""A partition whose file is another one's, under a budget per record."""
+"""A partition whose file is another one's, where each must have records of its own."""
 
 from __future__ import annotations
 
@@ -89,14 +89,15 @@ def test_files_of_their_own_are_read_whatever_else_is_there(
         assert len(read_source(policy, folder=tmp_path, partition=day)) == 240
 
 
+@pytest.mark.parametrize("budget", [{"epsilon": 9, "per": "record"}, {"epsilon": 9}, None])
 def test_of_listed_partitions_those_of_one_group_have_files_of_their_own(
-    tmp_path: Path, small_policy: Small, small_people: People
+    tmp_path: Path, small_policy: Small, small_people: People, budget: dict[str, object] | None
 ) -> None:
     """Of other groups the ledger counts what they have spent; a file that is no partition stays."""
     policy = small_policy(
         source={"path": "{partition}.csv"},
         schedule={"partitions": "listed", "keys": ["a.north", "a.south", "b.north"]},
-        budget={"epsilon": 9, "per": "record"},
+        budget=budget,
     )
     for name in ("a.north", "b.north", "old.north"):
         small_people().to_csv(tmp_path / f"{name}.csv", index=False)
@@ -104,3 +105,18 @@ def test_of_listed_partitions_those_of_one_group_have_files_of_their_own(
     copied(tmp_path / "a.north.csv", tmp_path / "a.south.csv")
     with pytest.raises(InputError, match=r"got one for a\.north and a\.south"):
         read_source(policy, folder=tmp_path, partition="a.north")
+
+
+@pytest.mark.parametrize(
+    ("keys", "refused"), [(["a.1", "a.2"], True), (["a.1", "b.1"], False), (["a.1"], False)]
+)
+def test_listed_partitions_of_a_group_without_a_place_in_the_path_are_one_table(
+    tmp_path: Path, small_policy: Small, small_people: People, keys: list[str], refused: bool
+) -> None:
+    policy = small_policy(source={"path": "people.csv"}, schedule={"partitions": "listed", "keys": keys})
+    small_people().to_csv(tmp_path / "people.csv", index=False)
+    if not refused:
+        assert len(read_source(policy, folder=tmp_path, partition="a.1")) == 240
+        return
+    with pytest.raises(InputError, match=r"schedule.partitions: listed needs a file .* a\.1 and a\.2"):
+        read_source(policy, folder=tmp_path, partition="a.1")
