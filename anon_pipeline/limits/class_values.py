@@ -157,10 +157,10 @@ SPELLINGS = Limit(
 TOLD_SECRETS = Limit(
     "told_secrets",
     Words(
-        "Roles may be swapped. A quasi-identifier named like a secret (an illness, an income, a belief) must "
-        "not follow from the other quasi-identifiers, because limits on classes do not protect it. A "
-        "sensitive column that others can know (by its name, or because it holds days) must not link people, "
-        "because limits on linking do not count it. Only advice.",
+        "No roles seem to be swapped. A quasi-identifier named like a secret (an illness, an income, a "
+        "belief) must not follow from the other quasi-identifiers, because limits on classes do not protect "
+        "it. A sensitive column that others can know (by its name, or because it holds days) must not link "
+        "people, because limits on linking do not count it. Only advice.",
         advice="give a secret the role sensitive, so that limits on classes hold for it, and what others "
         "know the role generalize; or let no more be linked by it than by an insensitive column "
         "(gate.attacks.known_columns).",

@@ -21,6 +21,7 @@ _WORDS = st.text(st.characters(whitelist_categories=("Ll", "Lu", "Nd")), min_siz
         ("Straße", "STRASSE", "strasse"),
         ("grippe", "GRIPPÉ", "Grippe,", unicodedata.normalize("NFD", "grippé")),
         ("A\u00a0B", "a b", "a/b"),
+        ("E11.9", "e11,9", "E119", " E11 9"),
     ],
 )
 def test_spellings_of_one_word_are_one(spellings: tuple[str, ...]) -> None:
@@ -37,6 +38,7 @@ def test_spellings_of_one_word_are_one(spellings: tuple[str, ...]) -> None:
         ("ขาว", "ข้าว"),
         ("कि", "के"),
         ("flu", "fluid", "flu shot"),
+        ("B1.5", "B15", "E11", "E11.9", "E11.90"),
     ],
 )
 def test_different_words_stay_different(words: tuple[str, ...]) -> None:
