@@ -26,9 +26,11 @@ from anon_pipeline.base.errors import (
 )
 from anon_pipeline.base.observer import Observer, Step, ignore
 from anon_pipeline.gate import GateReport
+from anon_pipeline.limits.linking import SUPPRESSION
 from anon_pipeline.limits.table import advice_on, limit_of
 from anon_pipeline.limits.verdicts import Status
 from anon_pipeline.perturb.entropy import seeded_entropy
+from anon_pipeline.policy.fields import LEFT_OUT
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.sources import read_source
@@ -47,6 +49,12 @@ _CONFIDENCES = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999)
 _NOTHING_NEAR = (
     "no smaller ε, larger k or other confidence near the policy's is expected to pass. Compare more of them: "
     "anon-pipeline tune."
+)
+_NO_OTHER_K = "no larger k near the policy's is expected to pass. Compare more of them: anon-pipeline tune."
+_FEWER_LOST = " A smaller k or coarser hierarchies leave out fewer records, if you can answer for them."
+_LACKING = (
+    " Records without a value in a column with missing: suppress are left out, too: complete the data, or "
+    "give such a column another role."
 )
 _OTHERS = (
     "take a larger amount, another mechanism or a larger k. Compare them: anon-pipeline compare POLICY "
@@ -80,7 +88,7 @@ def advise(
         release is refused all the same.
     """
     foreseen = [name for name in refused if limit_of(name).forecast.is_possible]
-    found, otherwise = None, _OTHERS if policy.changed_columns else _NOTHING_NEAR
+    found, otherwise = None, _OTHERS if policy.changed_columns else _nothing_near(policy, refused)
     if foreseen and not policy.changed_columns:
         try:
             observe(Step("what would pass"))
@@ -93,6 +101,15 @@ def advise(
     said = ((limit_of(name).name, advice_on(name, policy)) for name in others)
     lines += dict.fromkeys(f"{name}: {advice}" for name, advice in said if advice)
     return [*lines, f"({ANOTHER_DRAW}; {_FREE})"] if lines else []
+
+
+def _nothing_near(policy: Policy, refused: Sequence[str]) -> str:
+    """Say that no change that was tried is expected to pass, and what else leaves records out."""
+    said = _NOTHING_NEAR if policy.perturb is not None else _NO_OTHER_K
+    if SUPPRESSION.name not in refused:
+        return said
+    lacking = any(getattr(column, "missing", None) == LEFT_OUT for column in policy.columns.values())
+    return said + _FEWER_LOST + (_LACKING if lacking else "")
 
 
 @contextmanager

@@ -21,6 +21,11 @@ LEAST_USELESS = (
     "limits on noise and on the share released. Try larger ε (--epsilon), if you can promise them"
 )
 
+LEAST_RISK = (
+    "no point keeps all limits on usefulness. Of the points that pass, this one has the least risk. "
+    "Generalize fewer columns, or by other hierarchies, if more of them shall be left"
+)
+
 
 def mark_front(points: Sequence[Point]) -> tuple[Point, ...]:
     """Mark the points that no other is better than: less risk or less loss, and not more of the other."""
@@ -52,7 +57,8 @@ def choose_point(points: Sequence[Point]) -> tuple[Point | None, str]:
         found = min(useful, key=_smallest_epsilon, default=None)
         said = found is None or found.choice.epsilon is not None
         return found, USEFUL if said else USEFUL_WITHOUT_EPSILON
-    return min(passing, key=lambda point: (_uselessness(point), *_careful(point))), LEAST_USELESS
+    found = min(passing, key=lambda point: (_uselessness(point), *_careful(point)))
+    return found, LEAST_RISK if found.choice.epsilon is None else LEAST_USELESS
 
 
 def _uselessness(point: Point) -> float:

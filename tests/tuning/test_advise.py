@@ -86,6 +86,26 @@ def test_where_nothing_near_passes_or_nothing_is_foreseen_there_is_a_sentence(
     assert lines[0].startswith(f"{refused}: {says}") and ANOTHER_DRAW in lines[-1]
 
 
+@pytest.mark.parametrize("lacking", [False, True])
+def test_without_noise_there_is_no_advice_on_noise(lacking: bool) -> None:
+    """Records without a value are left out whatever k is."""
+    frame = people()
+    if lacking:
+        frame.loc[:40, "illness"] = None
+    illness = {"role": "sensitive", "distance": "equal", **({"missing": "suppress"} if lacking else {})}
+    own = policy(
+        columns={"height": {"role": "identifier"}, "illness": illness},
+        perturb=None,
+        suppress={},
+        gate={"suppression": 0.01},
+    )
+    lines = asked(own, "suppression", frame=frame)
+    assert lines[0].startswith("suppression: no larger k near the policy's is expected to pass.")
+    assert "A smaller k or coarser hierarchies leave out fewer records" in lines[0]
+    assert ("Records without a value" in lines[0]) == lacking
+    assert "ε" not in lines[0]
+
+
 def test_nothing_of_the_data_is_said() -> None:
     frame = people().assign(height=people()["height"] + 777_100, illness="CANARY-7f3a")
     text = "\n".join(

@@ -9,6 +9,7 @@ import pytest
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy import policy_from
 from anon_pipeline.tuning.choose import (
+    LEAST_RISK,
     LEAST_USELESS,
     USEFUL,
     USEFUL_WITHOUT_EPSILON,
@@ -107,6 +108,12 @@ def test_where_none_is_useful_the_point_that_misses_least_is_recommended() -> No
     assert choose_point(points) == (points[2], LEAST_USELESS)
     assert choose_point(points[:1])[0] == points[0]
     assert "larger ε" in LEAST_USELESS
+    lost = [
+        point(0.1, 0.9, hidden, epsilon=None, k=100),
+        point(0.2, 0.8, warned("utility_lost_values"), epsilon=None, k=5),
+    ]
+    assert choose_point(lost) == (lost[0], LEAST_RISK)  # there is no ε that could be larger
+    assert "ε" not in LEAST_RISK
     alike = [point(0.9, 0.1, error(2)), point(0.2, 0.2, error(2))]
     assert choose_point(alike)[0] == alike[1]
 
