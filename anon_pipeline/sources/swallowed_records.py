@@ -6,9 +6,9 @@ The line is then as long as the others, and whole records of other people are in
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +19,13 @@ from anon_pipeline.base.mistakes import first_numbers
 
 _BREAK: Final = r"\r\n|\n|\r"
 _LEAST: Final = 2  # fields in a cell that must be values of their columns, and half of all of them
+
+
+class _Cell(NamedTuple):
+    """A cell with the fields of records: its row, and each field with the column in which it would be."""
+
+    row: int
+    parts: list[tuple[int, str]]
 
 
 def refuse_swallowed_records(name: str, table: pa.Table, sep: str, *, before: int = 0) -> None:
@@ -34,30 +41,39 @@ def refuse_swallowed_records(name: str, table: pa.Table, sep: str, *, before: in
     Raises:
         InputError: how many such cells there are; which records they are in is withheld.
     """
-    found = sorted(
-        {before + row + 1 for place in range(table.num_columns) for row in _rows(table, place, sep)}
-    )
+    cells = [cell for place in range(table.num_columns) for cell in _cells(table, place, sep)]
+    found = [before + row + 1 for row in sorted({*_rows_with_values(table, cells)})]
     if found:
-        cells = f"{len(found)} record{'s have' if len(found) > 1 else ' has'}"
+        said = f"{len(found)} record{'s have' if len(found) > 1 else ' has'}"
         raise InputError(
-            f'{name}: {cells} other records within a cell: a quote (") is missing, or there is one too many. '
+            f'{name}: {said} other records within a cell: a quote (") is missing, or there is one too many. '
             "Correct the file; if such cells are right, remove their line breaks.",
             records=[f"{name}, with other records within a cell: {first_numbers(found)}"],
         )
 
 
-def _rows(table: pa.Table, place: int, sep: str) -> Iterator[int]:
-    """Yield the rows of cells of a column that hold records."""
+def _cells(table: pa.Table, place: int, sep: str) -> Iterator[_Cell]:
+    """Yield the cells of a column that have the fields of records."""
     column, fields = table.column(place), table.num_columns
-    if fields == 1 or not pc.any(pc.match_substring_regex(column, r"[\r\n]")).as_py():
+    if fields == 1 or not any(_has_breaks(chunk) for chunk in column.chunks):
         return
     breaks = pc.count_substring_regex(column, _BREAK)
     separators = pc.count_substring(column, sep)
     alike = pc.and_(pc.greater(breaks, 0), pc.equal(separators, pc.multiply(breaks, fields - 1)))
-    for row in np.flatnonzero(alike.fill_null(False).to_numpy()).tolist():
-        parts = _fields_within(column[row].as_py(), sep, place, fields)
-        if parts and _are_values(table, parts):
-            yield row
+    rows = np.flatnonzero(alike.fill_null(False).to_numpy())
+    for row, cell in zip(rows.tolist(), column.take(pa.array(rows)).to_pylist(), strict=True):
+        parts = _fields_within(cell, sep, place, fields)
+        if parts:
+            yield _Cell(row, parts)
+
+
+def _has_breaks(texts: pa.StringArray) -> bool:
+    """Tell whether a byte of some texts ends a line; all of them are looked at together, which is fast."""
+    buffer = texts.buffers()[2]
+    if buffer is None:
+        return False
+    own = np.frombuffer(buffer, np.uint8)
+    return any(bool((own == ord(end)).any()) for end in "\r\n")
 
 
 def _fields_within(cell: str, sep: str, place: int, fields: int) -> list[tuple[int, str]]:
@@ -66,14 +82,18 @@ def _fields_within(cell: str, sep: str, place: int, fields: int) -> list[tuple[i
     whole = [fields] * (len(lines) - 2)
     if [len(line) for line in lines] != [fields - place, *whole, place + 1]:
         return []
-    return [((place + at) % fields, part) for at, part in enumerate(chain.from_iterable(lines))]
+    return [((place + at) % fields, part.strip(' "')) for at, part in enumerate(chain.from_iterable(lines))]
 
 
-def _are_values(table: pa.Table, parts: list[tuple[int, str]]) -> bool:
-    """Whether half of some fields are values of other records in their columns."""
-    texts = [(column, part.strip(' "')) for column, part in parts if part.strip(' "')]
-    known = sum(
-        bool(pc.any(pc.equal(table.column(column), pa.scalar(part, pa.string()))).as_py())
-        for column, part in texts
-    )
-    return known >= _LEAST and 2 * known >= len(texts)
+def _rows_with_values(table: pa.Table, cells: Sequence[_Cell]) -> Iterator[int]:
+    """Yield the rows of cells of which half of the fields are values of other records in their columns."""
+    own = [(at, place, text) for at, cell in enumerate(cells) for place, text in cell.parts if text]
+    ats, places = (np.array([part[side] for part in own], np.int64) for side in (0, 1))
+    texts, known = pa.array([text for _, _, text in own], pa.string()), np.zeros(len(own), np.bool_)
+    for place in np.unique(places).tolist():
+        there = np.flatnonzero(places == place)
+        found = pc.is_in(texts.take(pa.array(there)), value_set=table.column(place))
+        known[there] = found.to_numpy(zero_copy_only=False)
+    values, filled = (np.bincount(some, minlength=len(cells)) for some in (ats[known], ats))
+    for at in np.flatnonzero((values >= _LEAST) & (2 * values >= filled)).tolist():
+        yield cells[at].row
