@@ -238,7 +238,10 @@ def refuse_undividable(policy: Policy) -> None:
         problems.append("sample: take the sample first: the classes are those of the whole table")
     for key in ("person", "record_key"):
         if getattr(policy, key) is not None:
-            problems.append(f"{key}: such a table cannot be divided: people have records in several classes")
+            problems.append(
+                f"{key}: such a table cannot be divided: people have records in several classes. Make one "
+                "release of it, or keep one record of each person in the source"
+            )
     if not policy.generalized:
         problems.append("columns: at least one must have the role generalize to be divided")
     guessed = [name for name, how in policy.cleaned.items() if how.type.reads == _INFERS]
