@@ -182,9 +182,9 @@ class StageCrashed(AnonPipelineError):
             f"it may quote personal data. This is a bug: please report the type and the place."
         )
 
-    def __reduce__(self) -> tuple[type[StageCrashed], tuple[str, str, str]]:
+    def __reduce__(self) -> tuple[type[StageCrashed], tuple[str, str, str], dict[str, bool]]:
         """Let another process hand it over: its text is no argument."""
-        return StageCrashed, (self.stage, self.kind, self.place)
+        return StageCrashed, (self.stage, self.kind, self.place), {"passing": self.passing}
 
 
 def _place(trace: TracebackType | None) -> str:

@@ -29,6 +29,8 @@ def fail(kind: str) -> str:
         raise InputError(["one line", "another"])
     if kind == "killed":
         os.kill(os.getpid(), signal.SIGKILL)
+    if kind == "disk":
+        raise TimeoutError("Jane Doe's disk is slow")
     if kind == "bug":
         raise ValueError("Jane Doe has a cold")
     return kind
@@ -67,10 +69,13 @@ def test_a_named_error_arrives_as_it_was_raised() -> None:
     assert raised.value.problems == ("one line", "another")
 
 
-def test_a_bug_arrives_without_its_text() -> None:
+@pytest.mark.parametrize(
+    ("item", "kind", "passing"), [("bug", "ValueError", False), ("disk", "TimeoutError", True)]
+)
+def test_a_bug_arrives_without_its_text(item: str, kind: str, passing: bool) -> None:
     with pytest.raises(StageCrashed) as raised:
-        list(map_in_processes(fail, ["fine", "bug"], jobs=2, stage="here"))
-    assert (raised.value.stage, raised.value.kind) == ("here", "ValueError")
+        list(map_in_processes(fail, ["fine", item], jobs=2, stage="here"))
+    assert (raised.value.stage, raised.value.kind, raised.value.passing) == ("here", kind, passing)
     assert "Jane" not in f"{raised.value!r} {raised.value.__cause__!r} {raised.value.__context__!r}"
 
 
