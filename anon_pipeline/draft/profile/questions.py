@@ -90,7 +90,8 @@ def several_records(name: str) -> str:
         name: of the column.
     """
     return (
-        f"do people have several records? Its values repeat. If yes, write person: {name} below attributes: "
+        f"do people have several records? Its values repeat. If yes, write person: {name} below attributes, "
+        "and deidentify: {key_env: NAME}, where that variable holds a secret of 16 bytes or more: "
         "people are counted then, and not records (docs/policy.md). If no, there is nothing to do."
     )
 
