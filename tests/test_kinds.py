@@ -108,7 +108,7 @@ EXCEPTED: dict[str, dict[str, str]] = {
         "publish/manifest/extensions.py": "attacks.population",
         "publish/verify/public_verdicts.py": "order",
         "recode/__init__.py": "l_diversity",
-        "tuning/advise.py": "k",
+        "tuning/advise.py": "k, import SUPPRESSION",
         "tuning/apply.py": "k, suppress",
         "tuning/grid.py": "k, suppress",
         "cli/comparing_variants.py": "granularity, k",

@@ -157,7 +157,7 @@ class _Verifying:
     """
 
     against: Against
-    key: bytes | None
+    key: bytes | None = field(repr=False)
     verify: Callable[[Path, Against], Verification]
 
     @classmethod
