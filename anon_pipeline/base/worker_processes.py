@@ -33,7 +33,7 @@ def map_in_processes(
         jobs: processes at a time, ≥ 1.
         stage: named where the function crashes in another process, see `private_stage`.
     Raises:
-        InputError: a process was ended from outside.
+        InputError: a process was ended from outside, or could not begin.
         Other errors: of the function.
     """
     jobs = min(jobs, len(items))
@@ -52,7 +52,7 @@ def map_in_processes(
         yield from pool.map(partial(_call, function, stage), items)
     except BrokenProcessPool:
         raise InputError(
-            "a process of --jobs was ended by the system, perhaps for lack of memory. Take fewer jobs."
+            "a process of --jobs ended unexpectedly, perhaps for lack of memory. Take fewer jobs."
         ) from None
     finally:
         pool.shutdown(cancel_futures=True)

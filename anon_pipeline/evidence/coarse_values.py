@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.word_forms import plain_word
-from anon_pipeline.catalog.detectors.forms import holds_days
+from anon_pipeline.catalog.detectors.date_forms import holds_days
 
 END = 0.2
 """Share of the records with a number that is among the largest of a table, or among the smallest, at most."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from anon_pipeline.catalog.detectors.forms import holds_days
+from anon_pipeline.catalog.detectors.date_forms import holds_days
 from anon_pipeline.catalog.detectors.name_hints import find_hint
 from anon_pipeline.evidence import homogeneous_values
 from anon_pipeline.limits import usual

@@ -18,7 +18,7 @@ from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.mistakes import first_numbers
 
 _BREAK: Final = r"\r\n|\n|\r"
-_LEAST: Final = 2  # fields in a cell that must be values of their columns, and half of all of them
+_LEAST: Final = 2  # fields of a cell that must be values of their columns; so must half of all its fields
 
 
 class _Cell(NamedTuple):

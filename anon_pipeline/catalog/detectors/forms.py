@@ -1,4 +1,4 @@
-"""How the cells of a column are written: texts for a missing value, numbers, dates.
+"""How the cells of a column are written: texts for a missing value, numbers; for dates see `date_forms`.
 
 A form is found if all cells that are there have it. Found are forms, never values.
 """
@@ -6,13 +6,13 @@ A form is found if all cells that are there have it. Found are forms, never valu
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from anon_pipeline.base.month_names import in_english, names_months
+from anon_pipeline.catalog.detectors.date_forms import all_match, are_dates
 
 MISSING_ANYWHERE = (
     *("-", "--", "---", "–", "—", "?", "??", ".", "..", "...", "n/a", "N/A", "n.a.", "N.A.", "#N/A", "#NA"),
@@ -63,21 +63,10 @@ DECIMALS_FIRST = (
 )
 """Decimal mark and sign of thousands, in the order in which they are tried."""
 
-DAY_FORMATS = (
-    *("%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y", "%m-%d-%Y", "%Y%m%d"),
-    *("%d %b %Y", "%d-%b-%Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%Y.%m.%d"),
-    *("%d. %B %Y", "%d. %b %Y", "%d de %B de %Y"),
-)
-TIMES = ("", " %H:%M", " %H:%M:%S", "T%H:%M:%S", "T%H:%M", " %H:%M:%S.%f", "T%H:%M:%S.%f")
 _LONG_UNITS_FIRST = sorted(UNITS, key=len, reverse=True)
-_MOST_FORMATS = 3
-_MONTHS_OF_A_YEAR = 12
 _BARE = r"[-+(]?\d[\d.,'’ ]*(?:[-–—]{1,2})?\)?"  # an amount without a currency
 _MOSTLY = 0.5  # of the different amounts have the currency
-_SHORTEST_DATE = 8  # letters
 _MANY = 0.05  # of the different numbers with a mark
-_TRIED = 200  # values that a form is tried on before all are read
-_EARLIEST, _LATEST = 1870, 2060  # years of people and what happens to them
 _SPACES = re.compile("[\u00a0\u2007\u2009\u202f]")
 
 
@@ -105,23 +94,6 @@ class NumberForm:
         return (self.decimal, self.thousands, self.currency, self.percent) == (".", "", None, False)
 
 
-@dataclass(frozen=True, slots=True)
-class DateForm:
-    """How dates are written.
-
-    formats: as in `datetime.strptime`, those that occur; none for dates of a type of their own.
-    ambiguous: whether all cells could also be read with day and month exchanged.
-    """
-
-    formats: tuple[str, ...] = ()
-    ambiguous: bool = False
-
-    @property
-    def plain(self) -> bool:
-        """Whether they are read as they are written (ISO 8601)."""
-        return all(form == DAY_FORMATS[0] for form in self.formats)
-
-
 def find_missing(texts: Sequence[str]) -> tuple[list[str], list[str]]:
     """Find texts that stand for a missing value among a column's different values.
 
@@ -146,7 +118,7 @@ def find_numbers(texts: pd.Series, *, prefer: str = ".") -> tuple[NumberForm, pd
     """
     bare, currency, percent = _strip_signs(texts)
     order = sorted(DECIMALS_FIRST, key=lambda pair: pair[0] != prefer) if prefer != "." else DECIMALS_FIRST
-    fitting = [pair for pair in order if _all(bare, _number_pattern(*pair))]
+    fitting = [pair for pair in order if all_match(bare, _number_pattern(*pair))]
     if not fitting:
         return None
     decimal, thousands = fitting[0]
@@ -181,12 +153,12 @@ def _strip_signs(texts: pd.Series) -> tuple[pd.Series, str | None, bool]:
     for currency in CURRENCIES:
         sign = re.escape(currency)
         named = rf"[-+(]?{sign} ?.+|.+ ?{sign}\)?"
-        if _all(bare, rf"(?:{named}|{_BARE})") and bare.str.fullmatch(named).mean() >= _MOSTLY:
+        if all_match(bare, rf"(?:{named}|{_BARE})") and bare.str.fullmatch(named).mean() >= _MOSTLY:
             return _fill_cents(bare.str.replace(currency, "", regex=False).str.strip()), currency, False
     for unit in _LONG_UNITS_FIRST:
-        if _all(bare, rf"(?!-?0\d).*\d ?{re.escape(unit)}"):  # a code begins with 0, and no quantity
+        if all_match(bare, rf"(?!-?0\d).*\d ?{re.escape(unit)}"):  # a code begins with 0, and no quantity
             return bare.str[: -len(unit)].str.strip(), unit, False
-    if _all(bare, r".+%"):
+    if all_match(bare, r".+%"):
         return bare.str[:-1].str.strip(), None, True
     return bare, None, False
 
@@ -202,31 +174,6 @@ def _number_pattern(decimal: str, thousands: str) -> str:
     return rf"[-+]? ?(?:{whole}(?:{re.escape(decimal)}\d+)?|{re.escape(decimal)}\d+){exponent}"
 
 
-def _all(texts: pd.Series, pattern: str) -> bool:
-    head = texts.iloc[:_TRIED]
-    return bool(head.str.fullmatch(pattern).all()) and bool(texts.str.fullmatch(pattern).all())
-
-
-def find_dates(texts: pd.Series) -> tuple[DateForm, pd.Series] | None:
-    """Read different values as dates, of one format or of up to three that exclude each other.
-
-    Args:
-        texts: (v,) different texts, none missing.
-    Returns:
-        The form and (v,) datetimes; None where some value has none of the formats, or is read as two days.
-    """
-    bare = texts.str.strip()
-    if not _all(bare, r"(?=.*\d).{8,32}") or not bare.str.contains(r"[-/. ]|^\d{8}$", regex=True).all():
-        return None
-    read = {form: found for form in _formats(bare) if (found := _read_dates(bare, form)).notna().any()}
-    whole = next((form for form, found in read.items() if found.notna().all()), None)
-    if whole is not None:
-        other = whole.replace("%d", "%0").replace("%m", "%d").replace("%0", "%m")
-        clear = whole.startswith("%Y") or names_months(whole)
-        return DateForm((whole,), not clear and bool(_read_dates(bare, other).notna().all())), read[whole]
-    return _mix_formats(read)
-
-
 def share_of_forms(texts: pd.Series) -> float:
     """Return the share of different values that are numbers, or dates, of any usual form, which may differ.
 
@@ -234,69 +181,7 @@ def share_of_forms(texts: pd.Series) -> float:
         texts: (v,) different texts, none missing.
     """
     bare, _, _ = _strip_signs(texts)
-    numbers, days = np.zeros((2, len(texts)), np.bool_)
+    numbers = np.zeros(len(texts), np.bool_)
     for pair in DECIMALS_FIRST:
         numbers |= bare.str.fullmatch(_number_pattern(*pair)).to_numpy(np.bool_)
-    stripped = texts.str.strip()
-    stripped = stripped.where(stripped.str.len() >= _SHORTEST_DATE, "")  # else 1.5 would be a day of a month
-    for form in _formats(stripped):
-        days |= _read_dates(stripped, form).notna().to_numpy(np.bool_)
-    return max(float(numbers.mean()), float(days.mean()))
-
-
-def holds_days(values: pd.Series) -> bool:
-    """Tell whether a column holds days, or weeks, months or quarters of a year, and more than one of them.
-
-    Args:
-        values: (n,) of a table; missing ones are left out.
-    """
-    different = values.drop_duplicates().dropna()
-    if pd.api.types.is_datetime64_any_dtype(different):
-        return len(different) > 1
-    if len(different) < 2 or pd.api.types.is_numeric_dtype(different):
-        return False
-    texts = different.astype(str).reset_index(drop=True)
-    return _all(texts, r"\d{4}-(?:\d{2}|Q[1-4]|W\d{2})") or find_dates(texts) is not None
-
-
-def _formats(texts: pd.Series) -> Iterator[str]:
-    """Yield formats that fit at least one of the first values."""
-    head = texts.iloc[:_TRIED]
-    named = bool(head.str.contains(r"[^\W\d_]{3}", regex=True).any())
-    days = [day for day in DAY_FORMATS if named or not names_months(day)]
-    for form in (day + time for time in TIMES for day in days):
-        if pd.to_datetime(in_english(head, form), format=form, errors="coerce").notna().any():
-            yield form
-
-
-def _mix_formats(read: dict[str, pd.Series]) -> tuple[DateForm, pd.Series] | None:
-    """Choose formats that together read all values, each value as one day alone."""
-    chosen: list[str] = []
-    days: pd.Series | None = None
-    while read and len(chosen) < _MOST_FORMATS and (days is None or days.isna().any()):
-        left = None if days is None else days.isna()
-        gained = {f: int((s.notna() if left is None else s.notna() & left).sum()) for f, s in read.items()}
-        best = max(gained, key=lambda form: gained[form])
-        if not gained[best]:
-            return None
-        chosen.append(best)
-        days = read[best] if days is None else days.fillna(read[best])
-    if days is None or days.isna().any():
-        return None
-    if any((read[form].notna() & (read[form] != days)).any() for form in chosen):
-        return None
-    return DateForm(tuple(chosen), any(_exchangeable(form, read[form]) for form in chosen)), days
-
-
-def _exchangeable(form: str, days: pd.Series) -> bool:
-    """Tell whether all days that one of several formats reads could have day and month exchanged."""
-    if form.startswith("%Y") or names_months(form):
-        return False
-    own = days.dropna()
-    return bool((own.dt.day <= _MONTHS_OF_A_YEAR).all())
-
-
-def _read_dates(texts: pd.Series, form: str) -> pd.Series:
-    """Read texts by one format, (v,); missing where it does not fit, or the year is none of people."""
-    read = pd.to_datetime(in_english(texts, form), format=form, errors="coerce")
-    return read.where(read.dt.year.between(_EARLIEST, _LATEST))
+    return max(float(numbers.mean()), float(are_dates(texts).mean()))

@@ -10,10 +10,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.values import to_texts
+from anon_pipeline.catalog.detectors.date_forms import DateForm, find_dates
 from anon_pipeline.catalog.detectors.forms import (
-    DateForm,
     NumberForm,
-    find_dates,
     find_missing,
     find_numbers,
     share_of_forms,
