@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from anon_pipeline.base.packed_tables import unpack_table
-from anon_pipeline.encode.codes import accept
+from anon_pipeline.encode.codes import GIVEN, accept
 from anon_pipeline.policy import Policy, policy_from
 from benchmarks.adult import (
     SET_A,
@@ -104,6 +104,14 @@ def _adult(names: tuple[str, ...], **wanted: Any) -> Case:
     folder = adult_folder()
     columns = {**table_columns(names), "salary-class": {"role": "sensitive"}}
     return _case(columns, {"k": 5, **wanted}, adult_table(folder), folder)
+
+
+def _given() -> Case:
+    """Ask for classes of ten records of Adult that follow each other, sorted by its columns."""
+    asked = _adult(SET_B, recoder="given", classes="class", loss="granularity")
+    order = asked.frame[list(SET_B)].astype(str).sort_values(list(SET_B)).index
+    classes = pd.Series(np.arange(len(order)) // 10, index=order)
+    return Case(asked.policy, asked.frame.assign(**{GIVEN: classes}), asked.folder)
 
 
 def _eight(**wanted: Any) -> Case:
@@ -227,6 +235,7 @@ CASES: Final[dict[str, Callable[[], Case]]] = {
         _adult, SET_B, recoder="fixed", loss="granularity", levels=_DECADES, suppress="cells"
     ),
     "b_fixed": partial(_adult, SET_B, recoder="fixed", loss="granularity", levels=_BEST),
+    "b_given": _given,
     **{
         f"{limit}_{loss}": partial(_adult, SET_B, recoder="optimal", loss=loss, **wanted)
         for limit, wanted in _LIMITS.items()

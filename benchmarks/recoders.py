@@ -72,6 +72,7 @@ ROWS: Final = (
             *("mondrian", "mondrian_relaxed"),
         )
     ),
+    Row("b_given", "(b) k = 5, 5 %, given (sorted, ten records each), granularity"),
     *(
         Row(f"{limit}_{loss}", f"(b) k = 5, {text}, optimal, {loss.replace('_', ' ')}", 2.0)
         for limit, text in (

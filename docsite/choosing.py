@@ -43,6 +43,7 @@ def _recoders() -> Iterator[str]:
     yield "|---|---|---|---|---|---|---|"
     for name, one in RECODERS.items():
         kept = "larger classes" if one.keeps_limits else _KEPT[one.family.releases]
+        kept = "suppression" if "classes" in one.options else kept
         needs = _yes(one.needs_levels)
         cells, prefers = _yes(one.family.cells), _yes(one.prefers)
         yield _row(f"`{name}`", one.words, one.family.releases, needs, cells, prefers, kept)

@@ -90,7 +90,7 @@ EXCEPTED: dict[str, dict[str, str]] = {
     "reads or writes a key or a section of the policy": {
         "base/places.py": "url_env",
         "division/divide.py": "listed, parquet",
-        "division/divided_policy.py": "fixed, import T_CLOSENESS, listed",
+        "division/divided_policy.py": "fixed, given, import T_CLOSENESS, listed",
         "division/plan.py": "fixed",
         "division/source_reading.py": "parquet",
         "draft/attributes.py": "confidence_k, granularity, k, l_diversity, linking_risk, suppress, "

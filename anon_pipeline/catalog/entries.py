@@ -165,6 +165,7 @@ MICROAGGREGATION = Family(
     "microaggregation", f"{_PLACE}.microaggregation.microaggregation:microaggregation", "means"
 )
 LOCAL = Family("local", f"{_PLACE}.microaggregation.local_ranges:local_ranges", "ranges")
+GIVEN = Family("given", f"{_PLACE}.given_classes:given_classes", "ranges")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from anon_pipeline.base.errors import PluginError
 from anon_pipeline.catalog.entries import (
     FULL_DOMAIN,
+    GIVEN,
     LOCAL,
     MICROAGGREGATION,
     MONDRIAN,
@@ -121,6 +122,13 @@ _ALL = (
         f"{_MICRO}.algorithms:forest_clusters",
         by_order=True,
         keeps_limits=True,
+    ),
+    Recoder(
+        "given",
+        "ranges of the classes that a column of the source names (classes)",
+        GIVEN,
+        "anon_pipeline.recode.given_classes:given_classes",
+        options=frozenset({"classes"}),
     ),
     _micro("mdav", "mdav_clusters", "means of k records or a few more"),
     _micro(

@@ -56,9 +56,9 @@ def divide(
 ) -> None:
     """Divide the table of POLICY into partitions that can be released one by one.
 
-    For a table that is too large for one release, or takes too long. The levels are chosen for the whole
-    table, and all records of a class go into one partition. So the partitions together have the same classes
-    as one release of the whole table would have.
+    For a table that is too large for one release, or takes too long. The levels (with mondrian: the classes)
+    are chosen for the whole table, and all records of a class go into one partition. So the partitions
+    together have the same classes as one release of the whole table would have.
 
     Writes a Parquet file for each partition (personal data, 0600; encrypted if the vault has a key) and, next
     to POLICY, the policy of their releases. Without --release, publishes nothing and spends no ε.

@@ -34,6 +34,7 @@ from anon_pipeline.tuning.grid import Grid
 from anon_pipeline.tuning.tune import tune
 
 _RECORDS = 400
+_CLASSES = {"class": [record // 50 for record in range(_RECORDS)]}
 _DEFAULT_RECODER = next(iter(RECODERS))
 
 
@@ -76,7 +77,7 @@ def warm_up(policies: Iterable[Policy] = (), *, observe: Observer = ignore) -> i
         for rehearsal in dict.fromkeys(_rehearsals(tuple(policies))):
             observe(Step(f"{rehearsal.recoder}, {rehearsal.mechanism}, {rehearsal.loss}"))
             policy = rehearsal_policy(rehearsal)
-            anonymize(policy, frame)
+            anonymize(policy, frame if policy.anonymize.classes is None else frame.assign(**_CLASSES))
             if rehearsal.recoder == _DEFAULT_RECODER and rehearsal.mechanism in NOISE_MECHANISMS:
                 tune(policy, frame, Grid(k=(2,), epsilon=(1.0,)))
     return begun
@@ -127,6 +128,8 @@ def rehearsal_policy(rehearsal: Rehearsal) -> Policy:
     attributes["anonymize"] |= {"recoder": rehearsal.recoder, "loss": rehearsal.loss}
     if "levels" in RECODERS[rehearsal.recoder].options:
         attributes["anonymize"]["levels"] = written["levels"]
+    if "classes" in RECODERS[rehearsal.recoder].options:
+        attributes["anonymize"]["classes"] = next(iter(_CLASSES))
     attributes["perturb"] |= _perturb(rehearsal.mechanism)
     if rehearsal.mechanism in MECHANISMS and rehearsal.mechanism not in NOISE_MECHANISMS:
         amount = written["amounts"].get(amount_kind(rehearsal.mechanism))

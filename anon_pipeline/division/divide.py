@@ -1,4 +1,4 @@
-"""Divide a table: count, choose the levels for all of it, and write each class whole into one partition."""
+"""Divide a table: count, choose the classes for all of it, and write each whole into one partition."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from typing import Any, Final
 from anon_pipeline.base.errors import InputError, PolicyError, private_stage
 from anon_pipeline.base.freed_memory import return_freed_memory
 from anon_pipeline.base.observer import Observer, Step, ignore
-from anon_pipeline.catalog.recoders import names_where, recoder_of
+from anon_pipeline.catalog.entries import Recoder
+from anon_pipeline.catalog.recoders import names_where, needs_records, recoder_of
+from anon_pipeline.division.class_rows import class_column, with_classes
 from anon_pipeline.division.deciding_columns import read_deciding
 from anon_pipeline.division.divided_policy import divided_document, write_policy
 from anon_pipeline.division.leftovers import is_free, remove_leftovers
@@ -46,7 +48,8 @@ class Division:
 
     keys: of the partitions.
     records: of the table, in all partitions together.
-    levels: of each generalize column, chosen for the whole table; ``words``: what they show.
+    levels: of each generalize column, chosen for the whole table; ``words``: what they show. None if the
+        classes are ranges.
     closeness: t of sensitive columns within a partition, where it is smaller than the policy's.
     apart: sensitive columns whose t is kept within each partition, and perhaps not towards the whole table.
     elsewhere: whether the policy names no dataset, and the ledger has a release of another one, of a source
@@ -112,13 +115,17 @@ def divide(
             files = [places.folder / f"{one}.parquet" for one in keys]
             if not readable.copied:
                 held.enter_context(hold_part_folder(places.folder, places.policy))
-            write_parts(readable.rows(), plan.owners, files, made=written, key=key)
+            rows = readable.rows()
+            if plan.classes is not None:
+                rows = with_classes(rows, class_column(policy), plan.classes)
+            write_parts(rows, plan.owners, files, made=written, key=key)
         words = {
             name: level_in_words(policy, name, level, hierarchies=locations.hierarchies)
             for name, level in plan.levels.items()
         }
         written.append(places.policy)
-        write_policy(places.policy, made, name=policy_file.name, closer=bool(plan.closeness))
+        chosen = "levels" if plan.classes is None else "classes"
+        write_policy(places.policy, made, name=policy_file.name, closer=bool(plan.closeness), chosen=chosen)
     return Division(
         keys,
         len(plan.owners),
@@ -142,7 +149,7 @@ def _plan(
     deciding = read_deciding(policy, readable.path, hierarchies=hierarchies, limits=readable.limits)
     many = parts or max(2, -(-deciding.records // RECORDS))
     _refuse_many(many, deciding.records, policy)
-    observe(Step("choosing levels"))
+    observe(Step("choosing classes"))
     plan = plan_division(policy, deciding, many, observe=observe)
     del deciding
     return_freed_memory(len(plan.owners))
@@ -182,7 +189,10 @@ def _document_of(
         "source": source if limits is None else {**source, "limits": limits},
         "publish": {"to": f"{base}_divided/{division}"},
     }
-    return divided_document(document, sections, levels=plan.levels, keys=keys, closeness=plan.closeness)
+    classes = None if plan.classes is None else class_column(policy)
+    return divided_document(
+        document, sections, levels=plan.levels, classes=classes, keys=keys, closeness=plan.closeness
+    )
 
 
 def _limits_of_parquet(limits: Limits) -> dict[str, int]:
@@ -229,10 +239,11 @@ def refuse_undividable(policy: Policy) -> None:
     unfit = portions_problem(policy)
     if unfit is not None:
         problems.append(f"{unfit}, to be divided")
-    if recoder.family.releases != "levels":
-        fits = ", ".join(names_where(lambda one: one.family.releases == "levels"))
+    if not _divides(recoder):
+        fits = ", ".join(names_where(_divides))
         problems.append(
-            f"anonymize.recoder: must choose levels for the whole table ({fits}), got {recoder.name}"
+            f"anonymize.recoder: must choose classes for the whole table by counts ({fits}), got "
+            f"{recoder.name}"
         )
     if policy.sample is not None:
         problems.append("sample: take the sample first: the classes are those of the whole table")
@@ -252,6 +263,11 @@ def refuse_undividable(policy: Policy) -> None:
         )
     if problems:
         raise PolicyError(problems)
+
+
+def _divides(recoder: Recoder) -> bool:
+    """Tell whether a recoder can choose for a table that is not in memory."""
+    return bool(recoder.family.elsewhere) and not needs_records(recoder)
 
 
 _INFERS: Final = f"{infer.__module__}:{infer.__name__}"

@@ -1,4 +1,4 @@
-"""The policy of the partitions: that of the whole table, with its levels, its files and their keys."""
+"""The policy of the partitions: that of the whole table, with its levels or classes, files and keys."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from anon_pipeline.policy.load import policy_from
 
 _HEAD = """\
 # Made by `anon-pipeline divide` from {name}: the policy of each of its partitions. It differs in name,
-# source, folder and schedule, in its recoder, whose levels were chosen for the whole table{more}.
+# source, folder and schedule, in its recoder, whose {chosen} were chosen for the whole table{more}.
 """
 
 
@@ -26,6 +26,7 @@ def divided_document(
     sections: Mapping[str, Any],
     *,
     levels: Mapping[str, int],
+    classes: str | None,
     keys: Sequence[str],
     closeness: Mapping[str, float],
 ) -> dict[str, Any]:
@@ -35,6 +36,7 @@ def divided_document(
         document: of the whole table.
         sections: what takes the place of the policy's own; what they do not say of a section stays.
         levels: of each generalize column.
+        classes: column of the partitions that says which records are a class; None: they have the levels.
         keys: of the partitions.
         closeness: t of sensitive columns that is smaller within a partition.
     Raises:
@@ -47,7 +49,10 @@ def divided_document(
         attributes[key] = {**before, **value} if isinstance(before, dict) and key != "source" else value
     anonymize = attributes["anonymize"]
     anonymize.pop("prefer", None)
-    anonymize |= {"recoder": "fixed", "levels": dict(levels)}
+    if classes is None:
+        anonymize |= {"recoder": "fixed", "levels": dict(levels)}
+    else:
+        anonymize |= {"recoder": "given", "classes": classes}
     for section in (attributes.get("gate") or {}, anonymize):
         for name in {*closeness} & {*(section.get(T_CLOSENESS.name) or {})}:
             section[T_CLOSENESS.name][name] = min(section[T_CLOSENESS.name][name], closeness[name])
@@ -58,18 +63,21 @@ def divided_document(
     return made
 
 
-def write_policy(path: Path, document: Mapping[str, Any], *, name: str, closer: bool) -> None:
+def write_policy(
+    path: Path, document: Mapping[str, Any], *, name: str, closer: bool, chosen: str = "levels"
+) -> None:
     """Write the policy's file.
 
     Args:
         name: of the file of the whole table.
         closer: whether a t is smaller.
+        chosen: what was chosen for the whole table, ``levels`` or ``classes``.
     Raises:
         InputError: it cannot be written.
     """
     more = ", and in budget.per" if document.get("attributes", {}).get("budget") is not None else ""
     shown = name if name.isprintable() else escape(name)  # a line feed would end the comment
-    head = _HEAD.format(name=shown, more=more + ("; and it has a smaller t" if closer else ""))
+    head = _HEAD.format(name=shown, chosen=chosen, more=more + ("; and it has a smaller t" if closer else ""))
     text = head + yaml.safe_dump(dict(document), sort_keys=False, allow_unicode=True, width=110)
     reason = None
     try:

@@ -36,9 +36,17 @@ from anon_pipeline.policy.coarsening import Coarsened
 from anon_pipeline.policy.columns import Identifier, Perturb, PerturbCategories, Sensitive
 from anon_pipeline.policy.model import Policy
 
-RECORD, CLASS, PERSON = "_record_id", "_class_id", "_person_id"
-PRIVATE = (RECORD, CLASS, PERSON)
+RECORD, CLASS, PERSON, GIVEN = "_record_id", "_class_id", "_person_id", "_given_class"
+PRIVATE = (RECORD, CLASS, PERSON, GIVEN)
 _H = TypeVar("_H")
+
+
+def without_ids(frame: Table) -> Table:
+    """Return a table without the numbers that are only there to know records and classes again.
+
+    They differ from run to run, so nothing that shall be equal in two runs may depend on them.
+    """
+    return frame.drop(columns=[name for name in (RECORD, GIVEN) if name in list(frame.columns)])
 
 
 def accept(frame: Table, policy: Policy) -> Table:

@@ -63,6 +63,14 @@ def _level_problems(levels: Mapping[str, int] | None, sections: Mapping[str, Any
         yield f"must name every generalize column, got none for {', '.join(without)}"
 
 
+def _class_problems(classes: str | None, sections: Mapping[str, Any]) -> Iterator[str]:
+    if classes is None:
+        if "classes" in recoder_of(sections["anonymize"].recoder).options:
+            yield "must name the column of the source that says which records are a class, got none"
+    elif classes in sections["columns"]:
+        yield "must name a column that has no role under columns: it is read, and never released"
+
+
 class LDiversity(Strict):
     """One of three kinds of l-diversity; recursive is (c, l)."""
 
@@ -118,6 +126,12 @@ class Anonymize(Strict):
         None,
         description=f"For {', '.join(_names('levels'))}: generalize column → level of its hierarchy; 0: the "
         "value itself.",
+    )
+    classes: Annotated[str | None, SHOWN, NEUTRAL, LATER, Fits(_class_problems, "columns")] = Field(
+        None,
+        min_length=1,
+        description=f"For {', '.join(_names('classes'))}: column of the source, without a role, whose equal "
+        "values are one class.",
     )
     loss: Annotated[LossName, SHOWN, NEUTRAL] = Field(
         DEFAULT_LOSS,

@@ -25,6 +25,7 @@ from anon_pipeline.policy.stream import unfit_stream
 _COLUMNS: tuple[Needs, ...] = ("columns", "every column")
 _PARTITION = "{partition}"
 _WITHOUT_LEVELS = names_where(lambda recoder: not recoder.needs_levels)
+_CHOOSING = names_where(lambda recoder: not recoder.needs_levels and "classes" not in recoder.options)
 
 
 def broken_rules(sections: Mapping[str, Any]) -> list[str]:
@@ -85,7 +86,7 @@ def _hierarchies(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Ite
     if bare and recoder is not None and recoder not in _WITHOUT_LEVELS:
         yield (
             f"columns: a hierarchy must be given for {', '.join(bare)}: the recoder {recoder} needs it. "
-            f"These recoders need none: {', '.join(_WITHOUT_LEVELS)}."
+            f"These recoders need none: {', '.join(_CHOOSING)}."
         )
 
 

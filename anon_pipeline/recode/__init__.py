@@ -3,7 +3,7 @@
 Belongs here: the doors to all recoders: `recode` for records in memory, `choose` for counts alone. Does not
 belong here: any algorithm. The families are imported by the first call, because numba takes most of a second.
 Decisions: docs/adr/0016-the-lattice-search.md, 0017-mondrian-keeps-t-and-l.md, 0018-microaggregation.md,
-0076-the-search-counts-tuples.md.
+0076-the-search-counts-tuples.md, 0100-given-classes.md.
 """
 
 from __future__ import annotations

@@ -23,12 +23,14 @@ class ByRecord:
     labels: (n,) tuple of each record.
     sensitive: (n,) values 0 … v−1 of each limited column, in the order of the limits.
     target: (n,) class label of each record, for a loss that needs labels; None without.
+    given: (n,) class of each record, 0 … m−1, for a recoder that is told the classes; None without.
     """
 
     table: DistinctTuples = field(repr=False)
     labels: NDArray[np.int64] = field(repr=False)
     sensitive: tuple[NDArray[np.int64], ...] = field(default=(), repr=False)
     target: NDArray[np.int64] | None = field(default=None, repr=False)
+    given: NDArray[np.int64] | None = field(default=None, repr=False)
 
     @property
     def records(self) -> int:
@@ -56,17 +58,19 @@ def by_record(
     *,
     sensitive: Sequence[NDArray[np.int64]] = (),
     target: NDArray[np.int64] | None = None,
+    given: NDArray[np.int64] | None = None,
 ) -> ByRecord:
     """Take records in.
 
     Args:
         codes: (n, q) leaf codes.
         sensitive: (n,) values of each limited column, in the order of the limits; ``target``: (n,) labels.
+        given: (n,) class of each, 0 … m−1.
     Raises:
         ValueError: codes that do not fit the hierarchies.
     """
     table, labels = distinct_tuples(codes, hierarchies)
-    return ByRecord(table, labels, tuple(sensitive), target)
+    return ByRecord(table, labels, tuple(sensitive), target, given)
 
 
 def count_records(records: ByRecord, *, labeled: bool) -> DistinctTuples:

@@ -15,6 +15,7 @@ from anon_pipeline.policy.column_cleaning import ColumnCleaning
 from anon_pipeline.policy.columns import Generalize
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.sources.cleaning import clean_column, clean_frame, in_column
+from anon_pipeline.stages.class_column import without_classes
 
 
 def accepted_input(policy: Policy, frame: Table, *, hierarchies: Path = Path()) -> Table:
@@ -27,7 +28,7 @@ def accepted_input(policy: Policy, frame: Table, *, hierarchies: Path = Path()) 
         InputError: every mistake, a line each: of cleaning, of the columns and their types, and what the
             stages that follow would find in the hierarchies. Which records they are is withheld.
     """
-    named = with_text_names(frame)
+    named = without_classes(policy, with_text_names(frame))
     cleaned = clean_frame(named, policy, folder=hierarchies)
     problems, names = list[str](), tuple[str, ...]()
     try:

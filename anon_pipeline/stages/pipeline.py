@@ -23,7 +23,7 @@ from anon_pipeline.base.packed_tables import Table, insert_column, with_columns
 from anon_pipeline.base.rows import keep_rows, take_rows
 from anon_pipeline.base.threads import side_by_side_unless_huge
 from anon_pipeline.encode.categories import noisy_columns, noisy_units
-from anon_pipeline.encode.codes import CLASS, RECORD, code_quasi_identifiers, mark_incomplete
+from anon_pipeline.encode.codes import CLASS, GIVEN, RECORD, code_quasi_identifiers, mark_incomplete
 from anon_pipeline.encode.noise import draw_noise
 from anon_pipeline.evidence.clipped_values import clipped_shares
 from anon_pipeline.evidence.evidence import evidence_from, people_in
@@ -39,6 +39,7 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.recode import recode
 from anon_pipeline.risk.suppression import suppress_unconfident
 from anon_pipeline.sources.value_maps import value_map_digests
+from anon_pipeline.stages.class_column import number_classes
 from anon_pipeline.stages.coarsen import coarsen
 from anon_pipeline.stages.deidentify import deidentify, identifier_facts
 from anon_pipeline.stages.facts.records import (
@@ -85,7 +86,10 @@ def raw(
         InputError: the data does not fit the policy; all mistakes, see `accepted_input`.
     """
     accepted = accepted_input(policy, frame, hierarchies=hierarchies)
+    given = number_classes(policy, frame)
     del frame
+    if given is not None:
+        accepted = insert_column(accepted, 0, GIVEN, given)
     accepted = take_sample(policy, accepted, key=key)
     accepted = insert_column(accepted, 0, RECORD, distinct_ids(len(accepted), entropy=entropy))
     return_freed_memory(len(accepted))

@@ -10,7 +10,7 @@ from anon_pipeline.base.classes import EquivalenceClasses, equivalence_classes
 from anon_pipeline.base.packed_tables import Table, insert_column, with_columns
 from anon_pipeline.base.rows import take_rows
 from anon_pipeline.catalog.recoders import recoder_of
-from anon_pipeline.encode.codes import CLASS, RECORD, decode
+from anon_pipeline.encode.codes import CLASS, GIVEN, decode, without_ids
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.recode import Recoding
 
@@ -25,7 +25,7 @@ def order_by_content(policy: Policy, frame: Table) -> tuple[Table, NDArray[np.in
     """
     if not recoder_of(policy.anonymize.recoder).by_order:
         return frame, np.arange(len(frame))
-    places = canonical_form(frame.drop(columns=[RECORD])).places
+    places = canonical_form(without_ids(frame)).places
     return take_rows(frame, np.argsort(places)), places
 
 
@@ -46,5 +46,6 @@ def recoded_table(
         codes = np.full((len(frame), len(names)), -1, codes.dtype)
         codes[~gone] = recoding.codes
     classes = equivalence_classes(codes)
-    after = with_columns(frame, decode(codes, recoding.values, names))
+    own = frame.drop(columns=[GIVEN]) if GIVEN in list(frame.columns) else frame
+    after = with_columns(own, decode(codes, recoding.values, names))
     return insert_column(after, 1, CLASS, classes.labels), classes

@@ -22,6 +22,7 @@ from anon_pipeline.hierarchy import Hierarchy
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.recode import Constraints, Diversity, Recoding, SensitiveLimit, Task, by_record
 from anon_pipeline.risk.people import count_people
+from anon_pipeline.stages.class_column import classes_of
 from anon_pipeline.stages.facts.origin import hierarchy_digests
 from anon_pipeline.stages.facts.records import KAnonymizedFacts
 
@@ -109,6 +110,7 @@ def recoding_task(
         coded.hierarchies,
         sensitive=[codes for _, codes in limited],
         target=None if wanted.target is None else label_codes(frame[wanted.target])[rows],
+        given=classes_of(frame, rows),
     )
     return replace(task, by_record=records)
 

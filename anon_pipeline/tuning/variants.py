@@ -122,7 +122,7 @@ def _variant(policy: Policy, values: Mapping[str, Any], *, equal: bool) -> Varia
     recoder = RECODERS.get(str(values.get("anonymize.recoder")))
     if recoder is not None:
         attributes["anonymize"] |= {
-            **{key: None for key in ("gamma", "levels") if key not in recoder.options},
+            **{key: None for key in ("gamma", "levels", "classes") if key not in recoder.options},
             **({} if recoder.prefers else {"prefer": "loss"}),
             **({} if recoder.family.cells else {"suppress": "records"}),
         }

@@ -131,10 +131,10 @@ def test_only_missing_partitions_are_made(
 
 
 def test_what_cannot_be_divided_is_a_mistake(folder: Callable[..., Folder]) -> None:
-    made = folder(anonymize={"recoder": "mondrian"})
+    made = folder(anonymize={"recoder": "local"})
     done = made.call("divide", "policy.yaml")
     assert (done.code, done.out) == (2, "")
-    assert "anonymize.recoder: must choose levels for the whole table" in done.err
+    assert "anonymize.recoder: must choose classes for the whole table" in done.err
     assert made.call("divide", "policy.yaml", "--into", "1").code == 2
 
 

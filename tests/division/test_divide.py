@@ -15,8 +15,8 @@ import pytest
 import yaml
 
 from anon_pipeline.base.errors import InputError, PolicyError
+from anon_pipeline.division import chosen_classes, plan
 from anon_pipeline.division import divide as module
-from anon_pipeline.division import plan
 from anon_pipeline.division.divide import Division, divide
 from anon_pipeline.division.record_counter import RecordCounter
 from anon_pipeline.policy import Policy, load_policy
@@ -102,6 +102,69 @@ def test_together_they_are_the_release_of_the_whole(tmp_path: Path, recoder: str
     assert max(shares) - min(shares) < 0.01
 
 
+@pytest.mark.parametrize("missing", [False, True])
+def test_together_they_are_the_release_by_cuts_of_the_whole(tmp_path: Path, missing: bool) -> None:
+    frame = people()
+    frame["age"] = frame["age"].where(frame.index % 70 > 0)
+    changes: dict[str, Any] = {"anonymize": {"recoder": "mondrian", "k": 5}}
+    if missing:
+        frame["illness"] = frame["illness"].where(frame.index % 60 > 0)
+        changes["columns"] = {"illness": {"missing": "suppress"}}
+    path, policy = project(tmp_path, frame, **changes)
+    whole = anonymize(policy, frame)
+    found = divided(path, policy)
+    assert found.levels == {}
+    made = releases(found)
+    assert [one.report.passed for one in made] == [True] * 3
+    assert rows(*(one.frame for one in made)) == rows(whole.frame)
+    assert sum(one.facts["k_anonymized"]["classes"] for one in made) == whole.facts["k_anonymized"]["classes"]
+    keys = [{tuple(row) for row in one.frame[["age", "city"]].astype(str).to_numpy()} for one in made]
+    assert sum(map(len, keys)) == len(set.union(*keys)) > 100  # each class is in one partition
+    assert "division_class" not in made[0].frame
+
+
+def test_cuts_are_near_enough_to_the_whole_for_each_partition(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cuts by the policy's t come so near to it that a partition would suppress some of the classes."""
+    frame = people()
+    limits = {"t_closeness": {"illness": 0.3}, "l_diversity": {"illness": {"kind": "distinct", "l": 2}}}
+    asked = {"recoder": "mondrian", "k": 5, "suppression_limit": 0}
+    path, policy = project(tmp_path, frame, anonymize=asked, gate=limits)
+    tried = list[float]()
+
+    def choose(task: Any, deciding: Any) -> Any:
+        tried.extend(limit.t for limit in task.constraints.sensitive)
+        return chosen_classes.choose_classes(task, deciding)
+
+    monkeypatch.setattr(plan, "choose_classes", choose)
+    found = divided(path, policy)
+    (t,) = found.closeness.values()
+    assert 0.2 < tried[-1] < t < tried[0] == 0.3
+    made = releases(found)
+    assert sum(len(one.frame) for one in made) == len(frame)
+    assert [one.report.passed for one in made] == [True] * 3
+    nearer = {**limits, "t_closeness": {"illness": tried[-1]}}
+    whole = anonymize(project(tmp_path, frame, anonymize=asked, gate=nearer)[1], frame)
+    assert rows(*(one.frame for one in made)) == rows(whole.frame)
+
+
+def test_partitions_too_far_from_the_whole_for_any_cut_are_refused(tmp_path: Path) -> None:
+    asked = {"recoder": "mondrian", "k": 5, "suppression_limit": 0}
+    path, policy = project(tmp_path, people(300), anonymize=asked, gate={"t_closeness": {"illness": 0.15}})
+    with pytest.raises(InputError, match=r"partitions would be beyond anonymize\.suppression_limit"):
+        divided(path, policy, parts=2)
+
+
+def test_a_source_may_have_the_name_of_the_column_of_classes(tmp_path: Path) -> None:
+    frame = people().rename(columns={"note": "division_class"})
+    columns = {"note": None, "division_class": {"role": "insensitive"}}
+    path, policy = project(tmp_path, frame, anonymize={"recoder": "mondrian", "k": 5}, columns=columns)
+    made = releases(divided(path, policy))
+    assert rows(*(one.frame for one in made)) == rows(anonymize(policy, frame).frame)
+    assert set(made[0].frame["division_class"]) == {"a", "b"}
+
+
 def test_with_noise_levels_and_classes_are_those_of_the_whole(tmp_path: Path) -> None:
     frame = people()
     path, policy = project(
@@ -127,7 +190,7 @@ def test_whatever_is_counted_together_the_division_is_the_same(
         folder = tmp_path / str(most)
         folder.mkdir()
         path, policy = project(folder, people())
-        monkeypatch.setattr(plan, "RecordCounter", partial(RecordCounter, most=most))
+        monkeypatch.setattr(chosen_classes, "RecordCounter", partial(RecordCounter, most=most))
         made = divided(path, policy)
         found.append([(made.files / f"{key}.parquet").read_bytes() for key in made.keys])
         assert made.keys == ("dab12cd34.1", "dab12cd34.2", "dab12cd34.3")
@@ -168,7 +231,7 @@ def test_a_folder_of_files_with_keys(tmp_path: Path) -> None:
             {"source": {"path": None, "generate": "patients", "format": None}},
             "iceberg, delta, spark, got generate, to be divided",
         ),
-        ({"anonymize": {"recoder": "mondrian"}}, "anonymize.recoder: must choose levels for the whole table"),
+        ({"anonymize": {"recoder": "local"}}, "anonymize.recoder: must choose classes for the whole table"),
         (
             {"record_key": "person", "deidentify": {"key_env": "KEY"}},
             "record_key: such a table cannot be divided",
@@ -239,7 +302,7 @@ def test_nothing_of_the_data_is_in_the_policy_or_in_what_is_said(tmp_path: Path)
     assert CANARY not in found.policy.read_text() + repr(found) + repr(said)
     assert [event.name for event in said if hasattr(event, "name")] == [
         "counting",
-        "choosing levels",
+        "choosing classes",
         "writing partitions",
     ]
 

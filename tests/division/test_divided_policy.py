@@ -29,6 +29,7 @@ SECTIONS: dict[str, Any] = {
 }
 TERMS: dict[str, Any] = {
     "sections": SECTIONS,
+    "classes": None,
     "levels": {"age": 1, "city": 0},
     "keys": ["ab.1", "ab.2"],
     "closeness": {"income": 0.25, "illness": 0.5},
@@ -82,6 +83,16 @@ def test_its_file_is_a_policy(tmp_path: Path, closer: bool) -> None:
     assert ("smaller t" in text) is closer
     assert yaml.safe_load(text) == made
     assert parse_policy(text).anonymize.levels == {"age": 1, "city": 0}
+
+
+def test_classes_take_the_place_of_levels(tmp_path: Path) -> None:
+    terms = {**TERMS, "classes": "division_class", "levels": {}}
+    made = divided_document(document(budget=None), **terms)
+    anonymize = made["attributes"]["anonymize"]
+    assert (anonymize["recoder"], anonymize["classes"]) == ("given", "division_class")
+    assert "levels" not in anonymize
+    write_policy(tmp_path / "parts.yaml", made, name="whole.yaml", closer=False, chosen="classes")
+    assert "whose classes were chosen" in (tmp_path / "parts.yaml").read_text()
 
 
 def test_a_file_that_cannot_be_written_is_a_mistake(tmp_path: Path) -> None:

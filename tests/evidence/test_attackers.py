@@ -303,7 +303,9 @@ def test_a_mean_does_not_say_whom_it_stands_for(small_policy: Small, recoder: st
         small_policy(gate={"attacks": attacks}, anonymize=changes)
     for fitting in COVERING:
         levels = {"age": 1, "city": 1} if "levels" in RECODERS[fitting].options else None
-        small_policy(gate={"attacks": attacks}, anonymize={"recoder": fitting, "levels": levels})
+        classes = "own" if "classes" in RECODERS[fitting].options else None
+        own = {"recoder": fitting, "levels": levels, "classes": classes}
+        small_policy(gate={"attacks": attacks}, anonymize=own)
 
 
 def test_limits_on_noise_need_a_perturb_column() -> None:

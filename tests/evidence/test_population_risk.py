@@ -129,8 +129,11 @@ def test_overlapping_classes_each_count_a_person():
 def test_everybody_who_was_released_fits_his_own_class(small_policy, small_people, recoder, cells):
     suppress = cells if recoder in FULL_DOMAIN else "records"
     levels = {"age": 1, "city": 1} if "levels" in RECODERS[recoder].options else None
-    policy = small_policy(anonymize={"recoder": recoder, "suppress": suppress, "levels": levels})
-    people = small_people()
+    classes = "own" if "classes" in RECODERS[recoder].options else None
+    own = {"recoder": recoder, "suppress": suppress, "levels": levels, "classes": classes}
+    policy, people = small_policy(anonymize=own), small_people()
+    if classes is not None:
+        people["own"] = np.arange(len(people)) // 10
     chain = run(policy, people.iloc[:120], Means(None, None, seeded_entropy(1)))
     evidence = evidence_from(chain.suppressed.frame, policy)
     sample, everybody = (

@@ -235,8 +235,8 @@ def test_what_cannot_be_divided_here_is_refused(small_policy: Make, tmp_path: Pa
     weekly = {"cron": "0 3 * * 1", "partitions": "weekly", "start": "2026-01-05"}
     with pytest.raises(PolicyError, match=r"schedule\.partitions: must be left out"):
         build_release(small_policy(schedule=weekly), tmp_path, divided=how)
-    with pytest.raises(PolicyError, match=r"recoder: must choose levels for the whole table"):
-        build_release(small_policy(anonymize={"recoder": "mondrian"}), tmp_path, divided=how)
+    with pytest.raises(PolicyError, match=r"recoder: must choose classes for the whole table"):
+        build_release(small_policy(anonymize={"recoder": "local"}), tmp_path, divided=how)
     asset = small_policy(source={"path": None, "asset": "people"})
     with pytest.raises(PolicyError, match=r"source\.asset: is read by Dagster's own process"):
         build_release(asset, tmp_path, divided=how)

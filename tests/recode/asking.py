@@ -56,10 +56,14 @@ def ask(
 ) -> Task:
     """A task with its records; the limits of its constraints are secrets.
 
-    A recoder that gets its levels gets the middle ones, if no others are given.
+    If no others are given, a recoder that gets its levels gets the middle ones, and one that gets its classes
+    gets k records after the other.
     """
     sensitive = [own.codes for own in constraints.sensitive]
     records = by_record(codes, hierarchies, sensitive=sensitive, target=terms.pop("target", None))
+    k = max(constraints.k, 1)
+    labels = np.minimum(np.arange(len(codes)) // k, max(len(codes) // k, 1) - 1)
+    records = replace(records, given=terms.pop("given", labels))
     task = Task(tuple(hierarchies), rules(constraints), *more, **terms, by_record=records)
     if task.recoder in RECODERS and "levels" in RECODERS[task.recoder].options and not task.levels:
         return replace(task, levels=tuple(hierarchy.height // 2 for hierarchy in hierarchies))
@@ -71,7 +75,11 @@ def again(task: Task, order: np.ndarray) -> Task:
     own = task.by_record
     target = None if own.target is None else own.target[order]
     records = by_record(
-        own.codes[order], task.hierarchies, sensitive=[row[order] for row in own.sensitive], target=target
+        own.codes[order],
+        task.hierarchies,
+        sensitive=[row[order] for row in own.sensitive],
+        target=target,
+        given=None if own.given is None else own.given[order],
     )
     return replace(task, by_record=records)
 

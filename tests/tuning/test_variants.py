@@ -27,7 +27,7 @@ def test_a_setting_changes_what_it_names_and_nothing_else() -> None:
 def test_all_stands_for_every_recoder_that_fits_each_with_the_rest_of_the_setting() -> None:
     own = policy()
     found = variants_of(own, ["recoder=all,k=30"])[1:]
-    unfit = {"fixed", "tclose_first"}  # they need levels, and a limit on an ordered column
+    unfit = {"fixed", "given", "tclose_first"}  # they need levels, classes, and a limit on an ordered column
     fitting = [name for name in RECODERS if name not in unfit]
     assert [one.name for one in found] == [f"recoder = {name}, k = 30" for name in fitting]
     assert {one.policy.anonymize.k for one in found if one.policy is not None} == {30}
@@ -84,6 +84,7 @@ def test_a_setting_that_cannot_be_read_is_refused(setting: str, said: str) -> No
         ("gate.k=21", "gate.k: must be at most anonymize.k"),
         ("recoder=nonsense", "must be one of"),
         ("recoder=fixed", "must name every generalize column"),
+        ("recoder=given", "must name the column of the source"),
     ],
 )
 def test_a_variant_that_is_no_policy_says_why(setting: str, said: str) -> None:

@@ -86,6 +86,8 @@ def with_recoder(small_policy: Small, recoder: str, **anonymize: Any) -> Policy:
     changes = {"anonymize": {"recoder": recoder, "suppression_limit": 0.2, **anonymize}} | ALONE
     if "levels" in RECODERS[recoder].options:
         changes["anonymize"]["levels"] = {"age": 2, "city": 1, "born": 4, "grade": 1}
+    if "classes" in RECODERS[recoder].options:
+        changes["anonymize"]["classes"] = "own"
     if recoder == "tclose_first":
         changes |= {"gate": {"t_closeness": {"income": 0.4}}}
     if recoder == "univariate":

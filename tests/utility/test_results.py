@@ -19,7 +19,8 @@ from tests.utility.released import Small, made, with_recoder
 
 
 def cut(policy: Policy, people: pd.DataFrame) -> pd.DataFrame:
-    return people[list(policy.columns)]
+    own = people[list(policy.columns)]
+    return own if policy.anonymize.classes is None else own.assign(own=np.arange(len(own)) // 15)
 
 
 @pytest.mark.parametrize("recoder", RECODERS)

@@ -38,7 +38,7 @@ Small = Callable[..., Policy]
 KEY = b"0123456789abcdef"
 PERSONS: dict[str, Any] = {"person": "person", "rows_per_person": 3, "deidentify": {"key_env": "PEOPLE_KEY"}}
 OF_PEOPLE = [name for name, recoder in RECODERS.items() if recoder.of_people]
-ALONE = {"univariate", "tclose_first", "fixed"}  # need columns of their own, or levels
+ALONE = {"univariate", "tclose_first", "fixed", "given"}  # need columns of their own, levels or classes
 
 
 @pytest.fixture(autouse=True)

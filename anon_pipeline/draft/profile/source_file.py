@@ -88,7 +88,7 @@ def read_given(data: Path | TableUrl) -> Given:
 
 def _policy(document: Any) -> Policy:
     """Return a policy with a source, for what reads sources."""
-    return policy_from({"name": "given", _SECTION: document, **_ANY})
+    return policy_from({"name": "source", _SECTION: document, **_ANY})
 
 
 def _file_of(policy: Policy, folder: Path) -> Path | Held | None:

@@ -52,6 +52,17 @@ def local_ranges(task: Task, records: ByRecord) -> Recoding:
     space = make_space(task, records)
     labels = np.empty(records.records, np.int64)
     labels[space.order] = clusters_of(task, space)
+    return ranges_of(task, records, labels)
+
+
+def ranges_of(task: Task, records: ByRecord, labels: NDArray[np.int64]) -> Recoding:
+    """Release the ranges of clusters; classes that break a limit are suppressed.
+
+    Args:
+        labels: (n,) cluster of each row, 0 … m−1.
+    Raises:
+        InfeasibleError: more would have to be suppressed than may be.
+    """
     codes, values = _release(task, records, labels)
     classes = equivalence_classes(codes).labels
     kept = kept_records(task, records, classes)

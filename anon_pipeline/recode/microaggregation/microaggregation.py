@@ -47,9 +47,10 @@ def kept_records(task: Task, records: ByRecord, labels: NDArray[np.int64]) -> ND
     kept = ~broken_classes(task.constraints, classes)[labels]
     gone = int((~kept).sum())
     if gone > task.constraints.max_suppressed or not kept.any():
+        recoder = recoder_of(task.recoder)
         advice = (
             "Raise t, lower l, or allow more suppression."
-            if recoder_of(task.recoder).keeps_limits
+            if recoder.keeps_limits or "classes" in recoder.options
             else "Raise t, lower l, allow more suppression, or take the recoder merge, which makes clusters "
             "larger until all limits hold."
         )

@@ -9,7 +9,7 @@ from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.catalog.recoders import recoder_of
-from anon_pipeline.encode.codes import CLASS, PERSON, RECORD
+from anon_pipeline.encode.codes import CLASS, GIVEN, PERSON, RECORD
 from anon_pipeline.hierarchy import Hierarchy
 from anon_pipeline.policy.columns import Column, Identifier, Perturb, PerturbCategories, Sensitive
 from anon_pipeline.policy.fields import LEFT_OUT
@@ -74,7 +74,12 @@ def _ids(*names: str) -> dict[str, Shape]:
 def raw_contract(policy: Policy) -> Contract:
     """Every declared column and the record id; numbers are numbers; values where they must be."""
     columns = {name: _original(column) for name, column in policy.columns.items()}
-    return Contract({**_ids(RECORD), **columns})
+    return Contract({**_ids(RECORD), **_class_shape(policy), **columns})
+
+
+def _class_shape(policy: Policy) -> dict[str, Shape]:
+    """Return the column that says which class a record was given, if the source names classes."""
+    return {} if policy.anonymize.classes is None else _ids(GIVEN)
 
 
 def _original(column: Column, checks: Iterable[Rule] = ()) -> Shape:
@@ -99,7 +104,7 @@ def deidentified_contract(policy: Policy, hierarchies: Path = Path()) -> Contrac
         else:
             rules = [*identifier_rules(column), *coarse_rules(name, column, hierarchies)]
             columns[name] = _original(column, rules)
-    return Contract({**_ids(RECORD), **_person(policy), **columns})
+    return Contract({**_ids(RECORD), **_class_shape(policy), **_person(policy), **columns})
 
 
 def _person(policy: Policy) -> dict[str, Shape]:
@@ -136,7 +141,9 @@ def k_anonymized_contract(
         cells = policy.anonymize.suppress == "cells"
         rule = generalized_rule(hierarchy, levels, means=means, cells=cells)
         columns[hierarchy.column] = _column(None, [rule], nullable=True)
-    return Contract({**_ids(RECORD, CLASS), **{name: c for name, c in columns.items() if name != RECORD}})
+    return Contract(
+        {**_ids(RECORD, CLASS), **{name: c for name, c in columns.items() if name not in {RECORD, GIVEN}}}
+    )
 
 
 def release_contract(policy: Policy, hierarchies: Path = Path()) -> Contract:

@@ -17,7 +17,7 @@ from anon_pipeline.stages.facts import fact_rules as must
 KNOWN = must.Known(Policy.model_construct(columns={}), 1)
 CAME_LATER = {
     *("fixed", "top_down", "annealing", "genetic", "k_optimize"),
-    *("k_member", "one_pass", "local", "forest"),
+    *("k_member", "one_pass", "local", "forest", "given"),
 }
 WORDS = [
     *(("k_anonymized", "recoder", name) for name in RECODERS if name not in CAME_LATER),
