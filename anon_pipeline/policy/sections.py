@@ -266,9 +266,10 @@ class Schedule(Strict):
     @classmethod
     def _names(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         wrong = [key for key in value if not can_be_listed(key)]
-        if wrong or len({*value}) < len(value):
+        if wrong or len({key.casefold() for key in value}) < len(value):  # each is the name of a folder
             raise ValueError(
-                "keys must differ and be plain names (letters, digits, - _ : .) that are no dates"
+                "keys must differ by more than upper case, and be plain names (letters, digits, - _ : .) that "
+                "are no dates"
                 + (f", got {', '.join(map(repr, wrong[:3]))}" if wrong else "")
             )
         return value
