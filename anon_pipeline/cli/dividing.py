@@ -146,6 +146,8 @@ def _print(found: Division, policy_file: Path, options: Mapping[str, Any]) -> No
     """
     for name, shown in found.words.items():
         click.echo(f"level       {name}: {shown}")
+    if found.classes is not None:
+        click.echo(f"classes     cut for the whole table, named by {found.classes} in the partitions' files")
     for name, t in found.closeness.items():
         click.echo(f"closeness   {name}: t = {t:g} in each partition; so the policy's t holds for the whole")
     for name in found.apart:
@@ -197,6 +199,7 @@ def _document(found: Division, policy_file: Path) -> dict[str, Any]:
     """Return what was chosen and written, as JSON has it."""
     return {
         "levels": found.levels,
+        "classes": found.classes,
         "closeness": found.closeness,
         "apart": list(found.apart),
         "elsewhere": found.elsewhere,

@@ -173,6 +173,10 @@ RUN = object_of(
 DIVISION = object_of(
     {
         "levels": {"type": "object", "description": "Of each generalize column, for the whole table."},
+        "classes": {
+            **WORDS,
+            "description": "Column of the files that names each record's class; null: there are levels.",
+        },
         "closeness": {"type": "object", "description": "t of columns that is smaller in a partition."},
         "apart": {**list_of(TEXT), "description": "Columns whose t holds within each partition only."},
         "elsewhere": {**BIT, "description": "Whether another dataset may have the same people."},

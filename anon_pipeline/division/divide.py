@@ -10,11 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from anon_pipeline.base.errors import InputError, PolicyError, private_stage
+from anon_pipeline.base.errors import InputError, private_stage
 from anon_pipeline.base.freed_memory import return_freed_memory
 from anon_pipeline.base.observer import Observer, Step, ignore
-from anon_pipeline.catalog.entries import Recoder
-from anon_pipeline.catalog.recoders import names_where, needs_records, recoder_of
 from anon_pipeline.division.class_rows import class_column, with_classes
 from anon_pipeline.division.deciding_columns import read_deciding
 from anon_pipeline.division.divided_policy import divided_document, write_policy
@@ -22,6 +20,7 @@ from anon_pipeline.division.leftovers import is_free, remove_leftovers
 from anon_pipeline.division.part_files import hold_part_folder, removed_unless_done, write_parts
 from anon_pipeline.division.plan import Plan, plan_division
 from anon_pipeline.division.source_reading import Places, Reading, Source, read_twice
+from anon_pipeline.division.undividable import refuse_undividable
 from anon_pipeline.policy.files import Limits
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
@@ -31,8 +30,6 @@ from anon_pipeline.policy.sections import Schedule
 from anon_pipeline.publish.accounting.booking import booking
 from anon_pipeline.report.words import level_in_words
 from anon_pipeline.sources.paths import local_path
-from anon_pipeline.sources.portions import portions_problem
-from anon_pipeline.sources.type_readers import infer
 from anon_pipeline.vault.keys import keys_from
 
 RECORDS: Final = 1_000_000
@@ -49,7 +46,7 @@ class Division:
     keys: of the partitions.
     records: of the table, in all partitions together.
     levels: of each generalize column, chosen for the whole table; ``words``: what they show. None if the
-        classes are ranges.
+        classes are ranges; ``classes`` is then the column of the files that names them.
     closeness: t of sensitive columns within a partition, where it is smaller than the policy's.
     apart: sensitive columns whose t is kept within each partition, and perhaps not towards the whole table.
     elsewhere: whether the policy names no dataset, and the ledger has a release of another one, of a source
@@ -62,6 +59,7 @@ class Division:
     records: int
     levels: dict[str, int]
     words: dict[str, str]
+    classes: str | None
     closeness: dict[str, float]
     apart: tuple[str, ...]
     elsewhere: bool
@@ -131,6 +129,7 @@ def divide(
         len(plan.owners),
         plan.levels,
         words,
+        None if plan.classes is None else class_column(policy),
         plan.closeness,
         plan.apart,
         elsewhere=elsewhere,
@@ -227,50 +226,6 @@ def _places(
         raise InputError(f"the folder of partitions (--to) must {problem}")
     target = policy_file.with_name(f"{policy_file.stem}-{division}.yaml")
     return Places(source, folder, folder.relative_to(root).as_posix(), target)
-
-
-def refuse_undividable(policy: Policy) -> None:
-    """Refuse what partitions of classes do not keep, or are not needed for.
-
-    Raises:
-        PolicyError: every reason.
-    """
-    recoder, problems = recoder_of(policy.anonymize.recoder), list[str]()
-    unfit = portions_problem(policy)
-    if unfit is not None:
-        problems.append(f"{unfit}, to be divided")
-    if not _divides(recoder):
-        fits = ", ".join(names_where(_divides))
-        problems.append(
-            f"anonymize.recoder: must choose classes for the whole table by counts ({fits}), got "
-            f"{recoder.name}"
-        )
-    if policy.sample is not None:
-        problems.append("sample: take the sample first: the classes are those of the whole table")
-    for key in ("person", "record_key"):
-        if getattr(policy, key) is not None:
-            problems.append(
-                f"{key}: such a table cannot be divided: people have records in several classes. Make one "
-                "release of it, or keep one record of each person in the source"
-            )
-    if not policy.generalized:
-        problems.append("columns: at least one must have the role generalize to be divided")
-    guessed = [name for name, how in policy.cleaned.items() if how.type.reads == _INFERS]
-    if guessed and policy.clean is not None:
-        problems.append(
-            f"clean: must name the type of {', '.join(guessed)} to be divided: type: auto looks at all "
-            "values of a column, and a partition has others"
-        )
-    if problems:
-        raise PolicyError(problems)
-
-
-def _divides(recoder: Recoder) -> bool:
-    """Tell whether a recoder can choose for a table that is not in memory."""
-    return bool(recoder.family.elsewhere) and not needs_records(recoder)
-
-
-_INFERS: Final = f"{infer.__module__}:{infer.__name__}"
 
 
 def _refuse_unbookable(policy: Policy, locations: Locations, key: str) -> None:

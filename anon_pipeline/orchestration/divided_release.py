@@ -88,7 +88,7 @@ def published_divided(policy: Policy, divided: Divided, project: Path) -> dg.Ass
         PolicyError: the policy has partitions, or cannot be divided for another reason; or its source is read
             by Dagster's own process.
     """
-    from anon_pipeline.division.divide import refuse_undividable  # noqa: PLC0415 - slow to import
+    from anon_pipeline.division.undividable import refuse_undividable  # noqa: PLC0415 - slow to import
 
     refuse_own_source(policy)
     if policy.schedule is not None and policy.schedule.partitions is not None:

@@ -163,9 +163,27 @@ def test_as_json(folder: Callable[..., Folder], small_people: Callable[..., pd.D
     document = json.loads(made.call("divide", "policy.yaml", "--into", "2", "--json").out)
     validate(document, schema_of("divide"))
     assert len(document["partitions"]) == 2
-    assert set(document["levels"]) == {"age", "city"}
+    assert (set(document["levels"]), document["classes"]) == ({"age", "city"}, None)
     assert len(list((made.path / document["files"]).glob("*.parquet"))) == 2
     assert (made.path / document["policy"]).is_file()
+
+
+def test_classes_by_cuts_are_released_verified_and_collected(
+    folder: Callable[..., Folder], small_people: Callable[..., pd.DataFrame]
+) -> None:
+    made = project(folder, small_people, anonymize={"recoder": "mondrian"})
+    done = made.call("divide", "policy.yaml", "--into", "2")
+    assert done.code == 0, done.err
+    assert "classes     cut for the whole table, named by division_class in the partitions' files" in done.out
+    assert made.call(*next_of(done.out)[2:-2]).code == 0
+    assert made.call(*next_of(done.out, "Then:")[2:]).code == 0
+    (found,) = made.path.glob("out_divided/*/collection.json")
+    written = [path.read_text("utf-8", "replace") for path in found.parent.rglob("*") if path.is_file()]
+    manifests = [json.loads(path.read_text()) for path in found.parent.glob("*/manifest.json")]
+    assert {one["facts"]["k_anonymized"]["recoder"] for one in manifests} == {"given"}
+    assert "_given_class" not in " ".join(written)
+    policy = next(made.path.glob("policy-*.yaml"))
+    assert made.call("verify", str(found.parent), "--policy", policy.name).code == 0
 
 
 def test_the_releases_are_collected_by_the_printed_command(

@@ -221,37 +221,6 @@ def test_a_folder_of_files_with_keys(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        (
-            {"source": {"path": "people.csv", "format": "excel"}},
-            "source.format: must be one of csv, parquet, jsonl, got excel, to be divided",
-        ),
-        (
-            {"source": {"path": None, "generate": "patients", "format": None}},
-            "iceberg, delta, spark, got generate, to be divided",
-        ),
-        ({"anonymize": {"recoder": "local"}}, "anonymize.recoder: must choose classes for the whole table"),
-        (
-            {"record_key": "person", "deidentify": {"key_env": "KEY"}},
-            "record_key: such a table cannot be divided",
-        ),
-        (
-            {"source": {"path": "{partition}.parquet"}, "schedule": {"partitions": "listed", "keys": ["a"]}},
-            "source: must name no partition, to be divided",
-        ),
-    ],
-)
-def test_what_cannot_be_divided_is_refused(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
-    path, policy = project(tmp_path, people(300), **changes)
-    (tmp_path / "people.csv").write_text("")
-    with pytest.raises(PolicyError) as raised:
-        divided(path, policy)
-    assert message in str(raised.value)
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["people.csv", "people.parquet", "policy.yaml"]
-
-
-@pytest.mark.parametrize(
     ("parts", "message"),
     [(900, "--into must be from 2 to 600"), (500, "number of classes"), (1, "from 2 to")],
 )
