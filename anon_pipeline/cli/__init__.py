@@ -26,7 +26,7 @@ from anon_pipeline.cli.drafting import init
 from anon_pipeline.cli.example_release import demo
 from anon_pipeline.cli.examples import with_example
 from anon_pipeline.cli.hierarchies import hierarchy
-from anon_pipeline.cli.interrupts import INTERRUPTED, ended_by_interrupts
+from anon_pipeline.cli.interrupts import INTERRUPTED, end_unread, ended_by_interrupts
 from anon_pipeline.cli.judging import check, schema
 from anon_pipeline.cli.ledgering import ledger
 from anon_pipeline.cli.local_paths import with_local_paths
@@ -84,6 +84,8 @@ class _Group(click.Group):
         except (KeyboardInterrupt, click.Abort):
             click.echo("Aborted!", err=True)
             ctx.exit(INTERRUPTED)
+        except BrokenPipeError:
+            end_unread()
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]}, epilog=_EXIT_CODES)

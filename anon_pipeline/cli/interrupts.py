@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Final
+from typing import Final, NoReturn
 
 INTERRUPTED: Final = 130
 """Exit code: as shells have it, 128 and the signal's number; 1 would say that the gate refused."""
@@ -19,7 +20,20 @@ INTERRUPTED: Final = 130
 TERMINATED: Final = 143
 """Exit code after SIGTERM, by the same rule."""
 
+UNREAD: Final = 141
+"""Exit code where whoever read the output has ended (SIGPIPE), by the same rule."""
+
 _PATIENCE: Final = 0.5  # seconds for the program to end by itself
+
+
+def end_unread() -> NoReturn:
+    """End this process, since whoever read its output has ended; what waits to be written there is lost."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    sys.exit(UNREAD)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import pytest
 
 from anon_pipeline.base.compilation import kernel
 from anon_pipeline.cli import interrupts
-from anon_pipeline.cli.interrupts import INTERRUPTED, ended_by_interrupts
+from anon_pipeline.cli.interrupts import INTERRUPTED, UNREAD, ended_by_interrupts
 
 ROOT = Path(__file__).resolve().parents[2]
 HANG = 300  # seconds after which a program that does not end is a failure
@@ -63,6 +63,16 @@ def test_an_endless_kernel_ends() -> None:
     assert program.returncode == INTERRUPTED
     assert "Aborted!" in said
     assert "Traceback" not in said
+
+
+def test_an_output_that_nobody_reads_is_no_refusal() -> None:
+    command = "from anon_pipeline.cli import main; main()"
+    words = [sys.executable, "-c", command, "schema"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT) as made:
+        assert made.stdout is not None and made.stderr is not None
+        made.stdout.close()  # before anything is written
+        said = made.stderr.read()
+    assert (made.returncode, said) == (UNREAD, "")
 
 
 def test_a_program_that_ends_by_itself_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
