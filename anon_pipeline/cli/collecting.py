@@ -11,6 +11,7 @@ import click
 
 from anon_pipeline.cli.options import (
     PATH,
+    command_to_run,
     jobs_option,
     json_option,
     open_policy,
@@ -52,11 +53,23 @@ def collect(folder: Path, policy_file: Path | None, **options: Any) -> None:
         echo_json(_document(made, folder))
     print_collected(made, folder, as_json=options["as_json"])
     if made.document is None:
+        if policy_file is not None:
+            _print_next(made, policy_file, options)
         sys.exit(1)
     if policy_file is None:
         click.echo(
             "Without --policy no list of keys was compared, and the collection is not signed.", err=True
         )
+
+
+def _print_next(made: Collected, policy_file: Path, options: Mapping[str, Any]) -> None:
+    """Print the command that makes the releases that are not there, if the policy lists such partitions."""
+    policy, _ = open_policy(policy_file, options["project"], outside=options["allow_outside"], retired=True)
+    there = {str(part.partition) for part in made.found.parts.values()}
+    keys = () if policy.schedule is None else policy.schedule.keys
+    if any(key not in there for key in keys):
+        words = ("--partitions", f"{keys[0]}...{keys[-1]}", "--missing")
+        click.echo(f"Next: {command_to_run(policy_file, options, *words)}", err=True)
 
 
 def collect_folder(folder: Path, policy_file: Path | None, options: Mapping[str, Any]) -> Collected:

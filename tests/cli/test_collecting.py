@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -35,7 +36,9 @@ def test_a_divided_table_is_collected_signed_and_verified(folder: Make, small_pe
     assert made.call("run", policy, "--partitions", f"{keys[0]}...{keys[1]}").code == 0
     done = made.call("collect", place, "--policy", policy)
     assert (done.code, f"1 without a release: {keys[2]}" in done.out) == (1, True)
-    assert done.err.splitlines()[-1] == "refused: partitions"
+    span = f"{keys[0]}...{keys[2]}"
+    assert re.search(rf"^Next: anon-pipeline run \S+ --partitions {span} --missing$", done.err, re.MULTILINE)
+    assert done.err.splitlines()[-2] == "refused: partitions"
     assert not [path for path in (made.path / place).iterdir() if path.is_file()]
     assert made.call("run", policy, "--partitions", f"{keys[0]}...{keys[2]}", "--missing").code == 0
     done = made.call("collect", place, "--policy", policy, "--json")
