@@ -12,7 +12,7 @@ import click
 
 from anon_pipeline.cli.declared_releases import check_declared_policy
 from anon_pipeline.cli.options import PATH, json_option, locations_of, project_options
-from anon_pipeline.cli.shared import echo_json
+from anon_pipeline.cli.shared import echo_json, standing_questions
 
 _EXAMPLE = """
 \b
@@ -161,6 +161,8 @@ def _check(file: Path, skip_others: bool, project: Path | None, outside: bool) -
                 f"nothing limits what a class reveals of {name}: gate.{' or gate.'.join(CLASS_LIMITS)} would"
                 for name in unlimited_secrets(policy)
             )
+            asked = standing_questions(file)
+            notes += () if asked is None else (asked,)
             return Found(file, "passed", accepted=tuple(accepted_risks(policy).items()), notes=notes)
     except (PolicyError, InputError) as error:
         return Found(file, "refused", error.problems)

@@ -58,7 +58,8 @@ def release_partitions(
 ) -> Releases:
     """Make the release of each partition by a process of its own, and say a line when one has ended.
 
-    A refused partition stops no other. After any other failure no further one begins.
+    After a refused partition, or any other failure, no further one begins: the others have the same policy
+    and about the same data, and a refused one has spent its ε, too.
 
     Args:
         policy_file: of the partitions.
@@ -68,7 +69,7 @@ def release_partitions(
     made = Releases(keys)
     command = [*run_command("run", policy_file, {**options, "to_dagster": False}), "--json"]
     with left_by_termination():
-        for ended in run_each(command, keys, options["jobs"]):
+        for ended in run_each(command, keys, options["jobs"], until_refused=True):
             _take(made, ended)
             say(_line_of(made, ended))
             if ended.code:

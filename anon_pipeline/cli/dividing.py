@@ -20,7 +20,7 @@ from anon_pipeline.cli.options import (
     policy_argument,
     source_options,
 )
-from anon_pipeline.cli.shared import PRIVATE, Progress, echo_json, printable
+from anon_pipeline.cli.shared import PRIVATE, Progress, echo_json, printable, warn_of_questions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,6 +74,7 @@ def divide(
         raise InputError(
             "--mistakes-to must be given without --release: divide finds mistakes before it writes anything"
         )
+    warn_of_questions(policy_file)
     policy = load_policy(policy_file)
     locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
     locations.confine(policy)
@@ -152,11 +153,6 @@ def _print(found: Division, policy_file: Path, options: Mapping[str, Any]) -> No
         click.echo(f"closeness   {name}: t = {t:g} in each partition; so the policy's t holds for the whole")
     for name in found.apart:
         click.echo(f"closeness   {name}: t holds in each partition, and perhaps not for the whole table")
-    if found.elsewhere:
-        click.echo(
-            "dataset     the ledger has a release of another dataset, of a source with the same columns. If "
-            "these are the same people, set dataset to that dataset, and divide again"
-        )
     click.echo(f"partitions  {len(found.keys)}, {found.keys[0]} to {found.keys[-1]}")
     files = _relative_path(found.files)
     how = "encrypted with the vault's key" if found.encrypted else "not encrypted"
@@ -202,7 +198,6 @@ def _document(found: Division, policy_file: Path) -> dict[str, Any]:
         "classes": found.classes,
         "closeness": found.closeness,
         "apart": list(found.apart),
-        "elsewhere": found.elsewhere,
         "partitions": list(found.keys),
         "files": str(_relative_path(found.files)),
         "encrypted": found.encrypted,

@@ -179,7 +179,6 @@ DIVISION = object_of(
         },
         "closeness": {"type": "object", "description": "t of columns that is smaller in a partition."},
         "apart": {**list_of(TEXT), "description": "Columns whose t holds within each partition only."},
-        "elsewhere": {**BIT, "description": "Whether another dataset may have the same people."},
         "partitions": {**list_of(TEXT), "description": "Keys of the partitions."},
         "files": {**TEXT, "description": "Folder of the partitions' files: personal data."},
         "encrypted": {**BIT, "description": "Whether these files are, with the vault's key."},

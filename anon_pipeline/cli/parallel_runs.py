@@ -76,8 +76,14 @@ def say_published(made: int, asked: int) -> str:
 _NONE_MISSING = "0 partitions published: each has a release already"
 
 
-def run_each(command: Sequence[str], partitions: Sequence[str], jobs: int) -> Iterator[Ended]:
-    """Yield the runs as they end; none begins after one that was not just refused."""
+def run_each(
+    command: Sequence[str], partitions: Sequence[str], jobs: int, *, until_refused: bool = False
+) -> Iterator[Ended]:
+    """Yield the runs as they end; none begins after one that failed.
+
+    Args:
+        until_refused: whether none begins after one that was refused, either.
+    """
 
     failed = Event()
 
@@ -93,7 +99,7 @@ def run_each(command: Sequence[str], partitions: Sequence[str], jobs: int) -> It
         )
         running.append(run)
         out, err = run.communicate()
-        if run.returncode and run.returncode not in REFUSED:
+        if run.returncode and (until_refused or run.returncode not in REFUSED):
             failed.set()
         return Ended(partition, run.returncode, out, err)
 

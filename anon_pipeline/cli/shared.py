@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -268,16 +268,26 @@ def print_warnings(report: GateReport, policy: Policy | None = None) -> None:
         click.echo(f"warned    {verdict.limit}{bound}: {next_step(verdict, policy)}")
 
 
-def warn_of_questions(policy_file: Path) -> None:
-    """Say that questions of `init` still stand in a policy, which nobody has answered."""
-    with suppress(OSError, UnicodeDecodeError):
+def standing_questions(policy_file: Path) -> str | None:
+    """Say that questions of `init`, which nobody has answered, stand in a policy; None: there are none."""
+    try:
         lines = policy_file.read_text(encoding="utf-8").splitlines()
-        asked = sum(line.strip().startswith("# QUESTION:") for line in lines)
-        if asked:
-            said, them = f"{asked} questions of init stand", "them, and delete their lines"
-            if asked == 1:
-                said, them = "1 question of init stands", "it, and delete its lines"
-            click.echo(f"warning: {said} in {policy_file.name}. Answer {them} (# QUESTION:).", err=True)
+    except (OSError, UnicodeDecodeError):  # loading the policy says so
+        return None
+    asked = sum(line.strip().startswith("# QUESTION:") for line in lines)
+    if not asked:
+        return None
+    said, them = f"{asked} questions of init stand", "them, and delete their lines"
+    if asked == 1:
+        said, them = "1 question of init stands", "it, and delete its lines"
+    return f"{said} in {policy_file.name}. Answer {them} (# QUESTION:)."
+
+
+def warn_of_questions(policy_file: Path) -> None:
+    """Warn of questions of `init` that nobody has answered."""
+    said = standing_questions(policy_file)
+    if said is not None:
+        click.echo(f"warning: {said}", err=True)
 
 
 def print_paths(data: Sequence[Path], manifest: Path, report: Path, measured: str) -> None:

@@ -18,7 +18,14 @@ from anon_pipeline.cli.options import (
     source_options,
 )
 from anon_pipeline.cli.partition_keys import check_partition
-from anon_pipeline.cli.shared import PRIVATE, Progress, echo_json, print_table, write_file
+from anon_pipeline.cli.shared import (
+    PRIVATE,
+    Progress,
+    echo_json,
+    print_table,
+    warn_of_questions,
+    write_file,
+)
 from anon_pipeline.cli.targets import refuse_targets
 
 if TYPE_CHECKING:
@@ -87,6 +94,7 @@ def tune(
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
     from anon_pipeline.tuning.output import as_document, describe  # noqa: PLC0415
 
+    warn_of_questions(policy_file)
     policy = load_policy(policy_file)
     check_partition(policy, options["partition"])
     locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])

@@ -49,8 +49,6 @@ class Division:
         classes are ranges; ``classes`` is then the column of the files that names them.
     closeness: t of sensitive columns within a partition, where it is smaller than the policy's.
     apart: sensitive columns whose t is kept within each partition, and perhaps not towards the whole table.
-    elsewhere: whether the policy names no dataset, and the ledger has a release of another one, of a source
-        with the same columns.
     files: folder of the partitions' files; ``encrypted``: with the vault's key.
     policy: the file of their policy; ``releases``: folder of their releases.
     """
@@ -62,7 +60,6 @@ class Division:
     classes: str | None
     closeness: dict[str, float]
     apart: tuple[str, ...]
-    elsewhere: bool
     files: Path
     encrypted: bool
     policy: Path
@@ -100,7 +97,7 @@ def divide(
     if places.folder.exists() and not is_free(places.folder):
         raise InputError("the folder of partitions (--to) must be a new or an empty folder")
     _refuse_unbookable(policy, locations, f"{division}.1")
-    elsewhere = _has_columns_elsewhere(policy, locations, f"{division}.1")
+    _refuse_unnamed(policy, locations, f"{division}.1")
     written = list[Path]()
     key = keys_from().current
     with removed_unless_done(written, places.folder), ExitStack() as held:
@@ -132,7 +129,6 @@ def divide(
         None if plan.classes is None else class_column(policy),
         plan.closeness,
         plan.apart,
-        elsewhere=elsewhere,
         files=places.folder,
         encrypted=key is not None,
         policy=places.policy,
@@ -245,19 +241,27 @@ def _refuse_unbookable(policy: Policy, locations: Locations, key: str) -> None:
         booking(asked, locations, partition=key).refuse_unbookable(fresh=policy.perturb is not None)
 
 
-def _has_columns_elsewhere(policy: Policy, locations: Locations, key: str) -> bool:
-    """Tell whether the ledger has a release of another dataset, of a source with the same columns.
+def _refuse_unnamed(policy: Policy, locations: Locations, key: str) -> None:
+    """Refuse a policy without a dataset if the ledger has one of a source with the same columns.
 
     The policy of the partitions names a dataset, so `repeated_people` does not ask that of them.
 
     Args:
         key: of one of the partitions.
+    Raises:
+        InputError: it may have the same people.
     """
     if policy.dataset is not None:
-        return False
+        return
     asked = policy.model_copy(update={"schedule": Schedule(partitions="listed", keys=(key,))})
     with private_stage("ledger"):
-        return booking(asked, locations, partition=key).in_ledger(None).same_columns
+        known = booking(asked, locations, partition=key).in_ledger(None).same_columns
+    if known:
+        raise InputError(
+            "dataset: must be given to divide this table, since the ledger has a release of another dataset, "
+            "of a source with the same columns. If these are the same people, write that dataset; if not, "
+            f"write {policy.name}"
+        )
 
 
 def _refuse_many(parts: int, records: int, policy: Policy) -> None:

@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.packed_tables import Table, column_type, factorize_column
+from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.evidence.evidence import Evidence, people_in
 from anon_pipeline.evidence.measures import require_originals
 from anon_pipeline.policy.hierarchies import hierarchy_kind
@@ -36,6 +37,8 @@ def lost_by_recoding(frame: Table, policy: Policy, classes: NDArray[np.int64]) -
 def lost_columns(evidence: Evidence, policy: Policy) -> Iterator[str]:
     """Yield the columns with a category that k records have in the recoded table, and no released one.
 
+    Where each class has its own range or mean, such a value is a class, and no category.
+
     Args:
         evidence: with originals; generalized values of records that the recoding suppressed are missing.
     Raises:
@@ -44,7 +47,8 @@ def lost_columns(evidence: Evidence, policy: Policy) -> Iterator[str]:
     behind = require_originals(evidence)
     released = np.zeros(len(behind.frame), np.bool_)
     released[behind.own] = True
-    for name in (*policy.generalized, *_category_candidates(policy)):
+    own_of_class = recoder_of(policy.anonymize.recoder).family.releases in ("ranges", "means")
+    for name in (*(() if own_of_class else policy.generalized), *_category_candidates(policy)):
         if lost_values(behind.frame, name, released, k=policy.gate_k, people=behind.people):
             yield name
 

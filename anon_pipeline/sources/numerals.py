@@ -221,7 +221,8 @@ def _other_signs(
     most = max(int((rows & left).sum()) for rows in reads.values())
     best = [signs for signs, rows in reads.items() if (rows & left).sum() == most]
     best = [signs for signs in best if signs[0] is None or (None, signs[1]) not in best]
-    fit = [signs for signs in best if reads[signs][good].all()][:2]
+    known = column.filter(pa.array(good))
+    fit = [signs for signs in best if reads[signs][good].all() and _keeps(known, how, signs)][:2]
     said = " or ".join(f'decimal: "{d}"' + ("" if t is None else f', thousands: "{t}"') for t, d in fit)
     meant = ", whichever is meant" if len(fit) > 1 else ""
     advice = (
@@ -230,6 +231,20 @@ def _other_signs(
         else "Correct the source: other values of the column have the signs that are set."
     )
     return left & reads[best[0]], advice
+
+
+def _keeps(column: pa.Array, how: ColumnCleaning, signs: tuple[str | None, str]) -> bool:
+    """Tell whether texts that are numbers are the same ones with other signs: 1,500 is not 1.5.
+
+    Args:
+        signs: of thousands, and decimal.
+    """
+    mine, theirs = numerals(column, how), numerals(column, replace(how, thousands=signs[0], decimal=signs[1]))
+    trimmed = [
+        (pc.ascii_ltrim(one.whole, characters="0"), pc.ascii_rtrim(one.fraction, characters="0"))
+        for one in (mine, theirs)
+    ]
+    return all(own.equals(other) for own, other in zip(*trimmed, strict=True))
 
 
 def text(value: str | None) -> pa.Scalar:

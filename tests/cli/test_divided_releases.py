@@ -27,7 +27,8 @@ def said(key: str, *, published: bool = True, **statuses: str) -> str:
 def released(monkeypatch: pytest.MonkeyPatch, *ended: Ended) -> tuple[Releases, list[str]]:
     commands = list[Any]()
 
-    def run(command: list[str], keys: list[str], jobs: int) -> Iterator[Ended]:
+    def run(command: list[str], keys: list[str], jobs: int, *, until_refused: bool) -> Iterator[Ended]:
+        assert until_refused
         commands.append((command, keys, jobs))
         yield from ended
 

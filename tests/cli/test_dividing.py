@@ -197,23 +197,37 @@ def test_the_releases_are_collected_by_the_printed_command(
     assert len(list(made.path.glob("out_divided/*/collection.json"))) == 1
 
 
-def test_a_dataset_that_may_have_the_same_people_is_named(
+def test_a_dataset_that_may_have_the_same_people_must_be_named(
     folder: Callable[..., Folder], small_people: Callable[..., pd.DataFrame]
 ) -> None:
     made = project(folder, small_people)
-    said = "the ledger has a release of another dataset, of a source with the same columns"
-    assert said not in made.call("divide", "policy.yaml", "--into", "2").out
+    assert made.call("divide", "policy.yaml", "--into", "2").code == 0
     text = (made.path / "policy.yaml").read_text()
     (made.path / "other.yaml").write_text(
         text.replace("name: small", "name: other").replace("to: out", "to: two")
     )
     assert made.call("run", "other.yaml").code == 0
+    there = sorted(made.path.rglob("*.parquet"))
     done = made.call("divide", "policy.yaml", "--into", "2")
-    assert said in done.out
-    document = json.loads(made.call("divide", "policy.yaml", "--into", "2", "--json").out)
-    assert document["elsewhere"] is True
-    (made.path / "policy.yaml").write_text(text.replace("name: small", "name: small\n  dataset: other"))
-    assert said not in made.call("divide", "policy.yaml", "--into", "2").out
+    assert done.code == 2
+    assert "the ledger has a release of another dataset, of a source with the same columns" in done.err
+    assert done.err.rstrip().endswith("write that dataset; if not, write small")
+    assert sorted(made.path.rglob("*.parquet")) == there
+    for dataset in ("other", "small"):
+        named = text.replace("name: small", f"name: small\n  dataset: {dataset}")
+        (made.path / "policy.yaml").write_text(named)
+        assert made.call("divide", "policy.yaml", "--into", "2").code == 0
+
+
+def test_questions_of_init_are_counted(
+    folder: Callable[..., Folder], small_people: Callable[..., pd.DataFrame]
+) -> None:
+    made = project(folder, small_people)
+    path = made.path / "policy.yaml"
+    path.write_text("# QUESTION: who?\n" + path.read_text())
+    for command in (("divide", "--into", "2"), ("check-policy",), ("review",), ("tune",)):
+        said = made.call(command[0], "policy.yaml", *command[1:]).err
+        assert "1 question of init stands in policy.yaml" in said, command
 
 
 def test_a_name_that_begins_with_a_dash_and_two_at_a_time(
@@ -279,7 +293,7 @@ def test_all_is_released_and_collected(
 def ended(made: Folder, monkeypatch: pytest.MonkeyPatch, *how: tuple[int, str]) -> Done:
     """Release partitions whose runs end with these exit codes and documents."""
 
-    def run(command: object, keys: Sequence[str], jobs: int) -> Iterator[Ended]:
+    def run(command: object, keys: Sequence[str], jobs: int, **_: bool) -> Iterator[Ended]:
         for key, (code, said) in zip(keys, how, strict=True):
             if code == TERMINATED:
                 raise SystemExit(code)
@@ -368,7 +382,7 @@ def test_files_that_were_changed_are_noticed(
     """One partition is released twice, the other one not at all: no collection, and no file is removed."""
     made = project(folder, small_people)
 
-    def run(command: Sequence[str], keys: Sequence[str], jobs: int) -> Iterator[Ended]:
+    def run(command: Sequence[str], keys: Sequence[str], jobs: int, **_: bool) -> Iterator[Ended]:
         one, two = sorted(made.path.glob("partitions/*/*.parquet"))
         pd.read_parquet(one).to_parquet(two, compression="gzip")  # other bytes: equal files are refused
         monkeypatch.undo()
@@ -389,7 +403,7 @@ def test_files_that_cannot_be_removed(
     """All is published and collected, and said to be."""
     made = project(folder, small_people)
 
-    def run(command: Sequence[str], keys: Sequence[str], jobs: int) -> Iterator[Ended]:
+    def run(command: Sequence[str], keys: Sequence[str], jobs: int, **_: bool) -> Iterator[Ended]:
         monkeypatch.undo()
         Folder(made.path, made.capture, monkeypatch).call(*command[3:5], "--partitions", "...".join(keys))
         path = sorted(made.path.glob("partitions/*/*.parquet"))[1]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from anon_pipeline.cli.parallel_runs import run_command, run_partitions
+from anon_pipeline.cli.parallel_runs import run_command, run_each, run_partitions
 from tests.cli.projects import Folder
 
 KEYS = ("north", "south", "west")
@@ -52,6 +52,13 @@ def test_refusals_stop_no_other(capsys: pytest.CaptureFixture[str], tmp_path: Pa
     assert code == 1
     assert out.endswith("1 of 3 partitions published; refused: infeasible, refused\n")
     assert (tmp_path / "north").exists()
+
+
+def test_a_refusal_begins_no_further_one_where_that_is_asked_for(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", PROGRAM, str(tmp_path)]
+    ended = run_each(command, ["north", "refused", "south", "west"], 1, until_refused=True)
+    assert [(one.partition, one.code) for one in ended] == [("north", 0), ("refused", 1)]
+    assert not (tmp_path / "south").exists()
 
 
 def test_any_other_failure_begins_no_further_one(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

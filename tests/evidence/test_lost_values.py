@@ -65,6 +65,28 @@ def test_what_is_left_out_later_counts_too() -> None:
     assert verdict.status is Status.WARNED
 
 
+def test_a_range_of_a_class_that_is_left_out_is_no_category() -> None:
+    """Confidence leaves out some of the classes, each of which has a range of its own."""
+    random = np.random.default_rng(1)
+    frame = people(0).assign(height=random.normal(170, 9, 400).round(), age=random.integers(18, 90, 400))
+    columns = {
+        **policy().model_dump()["columns"],
+        "height": {"role": "perturb", "unit": "cm", "resolution": 1},
+        "age": {"role": "generalize", "hierarchy": {"numbers": True}},
+    }
+    noisy = policy(
+        columns=columns,
+        anonymize={"k": 10, "recoder": "mondrian"},
+        perturb={"epsilon": 2.0},
+        suppress={"confidence": 0.9},
+        gate={"suppression": 1.0, "linking_risk": 1.0},
+    )
+    release = anonymize(noisy, frame)
+    assert 0 < len(release.frame) < 380
+    (verdict,) = (one for one in release.report.verdicts if one.limit == "utility_lost_values")
+    assert verdict.status is Status.PASSED
+
+
 @given(
     st.lists(
         st.tuples(st.sampled_from(["a", "b", "c", None]), st.booleans(), st.integers(0, 9)), max_size=60

@@ -133,6 +133,18 @@ def test_points_that_may_be_thousands_are_not_guessed() -> None:
         (["5%", "5"], {"percent": True}, {"without %": [1]}, "percent out"),
         (["1", "2,5"], {}, {"with another decimal or thousands sign": [1]}, 'decimal: ","'),
         (
+            ["50,118", "49'726"],  # with these signs 50,118 would be 50.118
+            {"thousands": ","},
+            {"with another decimal or thousands sign": [1]},
+            "Correct the source",
+        ),
+        (
+            ["50,118.0", "1000", "49.726,00"],
+            {"thousands": ","},
+            {"with another decimal or thousands sign": [2]},
+            "Correct the source",
+        ),
+        (
             ["1,234", "2"],
             {},
             {"with another decimal or thousands sign": [0]},
