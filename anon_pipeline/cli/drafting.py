@@ -127,7 +127,7 @@ def _root(policy_file: Path, project: Path | None) -> Path:
 
 
 def _ask_all(ctx: click.Context, found: Profile) -> list[Proposal]:
-    """Ask about each column with a question; whatever the answer, the question does not stay."""
+    """Ask about each column with a question; what no role answers stays in the file."""
     looks = {look.seen.name: look for look in found.looks}
     if found.questions:
         from anon_pipeline.draft.answers import MEANINGS  # noqa: PLC0415

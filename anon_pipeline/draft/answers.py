@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from anon_pipeline.catalog.detectors.name_hints import find_hint
+from anon_pipeline.draft.profile import questions
 from anon_pipeline.draft.profile.look import Look
 from anon_pipeline.draft.profile.proposals import Proposal, Sure, propose_dropping
 from anon_pipeline.draft.profile.roles import doubts, propose_noise, propose_quasi, propose_sensitive
@@ -56,5 +57,12 @@ def possible_answers(look: Look) -> dict[str, Proposal]:
 
 
 def as_proposed(proposal: Proposal) -> Proposal:
-    """Take a proposal as it is: its question is answered."""
-    return replace(proposal, question=None, reason=f"{proposal.reason}; {_TAKEN}")
+    """Take a proposal as it is: the question about its role is answered.
+
+    What no role answers is asked in the file still: how cells are written, or whether people have several
+    records.
+    """
+    seen, asked = proposal.seen, proposal.question or ""
+    others = (questions.TOTAL, questions.STRAY_TEXTS, questions.several_records(seen.name), *doubts(seen))
+    left = " ".join(question for question in others if question in asked)
+    return replace(proposal, question=left or None, reason=f"{proposal.reason}; {_TAKEN}")

@@ -29,6 +29,14 @@ def test_answers(values: object, answers: dict[str, str]) -> None:
     assert all(proposal.question is None for proposal in found.values())
 
 
+def test_nobody_answers_by_a_role_whether_people_have_several_records() -> None:
+    values = [f"P{number // 2:05d}" for number in range(1_000)]
+    proposed = propose_role(look_at(pd.Series(values, name="customer_id")))
+    several = questions.several_records("customer_id")
+    assert proposed.question is not None and several in proposed.question
+    assert as_proposed(proposed).question == several
+
+
 def test_an_answer_about_the_role_leaves_what_is_unclear_about_the_cells() -> None:
     look = look_at(
         pd.Series([f"{i % 12 + 1:02d}/{i % 11 + 1:02d}/19{i % 40 + 50}" for i in range(100)], name="x")
@@ -37,5 +45,5 @@ def test_an_answer_about_the_role_leaves_what_is_unclear_about_the_cells() -> No
     assert found["known"].question == questions.DAY_OR_MONTH
     assert found["leave out"].question is None
     kept = as_proposed(propose_role(look))
-    assert kept.question is None
+    assert kept.question == questions.DAY_OR_MONTH  # no role says which it is
     assert kept.reason.endswith("whoever ran init took it as proposed")

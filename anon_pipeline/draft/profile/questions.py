@@ -69,7 +69,7 @@ TOTAL = (
 )
 SENTINEL = (
     "does a number far from all others, such as 999 or -1, stand for no value? If yes, write it as a text in "
-    "missing: ['…'] of the column, under clean. If no, there is nothing to do."
+    "missing: ['…'] of the column, under clean. If no, delete this question."
 )
 
 
@@ -91,8 +91,9 @@ def several_records(name: str) -> str:
     """
     return (
         f"do people have several records? Its values repeat. If yes, write person: {name} below attributes, "
-        "and deidentify: {key_env: NAME}, where that variable holds a secret of 16 bytes or more: "
-        "people are counted then, and not records (docs/policy.md). If no, there is nothing to do."
+        "deidentify: {key_env: NAME}, where that variable holds a secret of 16 bytes or more, and, if a "
+        "column gets noise, rows_per_person: 3, the most records of a person that are released: people are "
+        "counted then, and not records (docs/policy.md). If no, delete this question."
     )
 
 
