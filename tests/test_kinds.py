@@ -161,6 +161,9 @@ EXCEPTED: dict[str, dict[str, str]] = {
         "policy/templates/__init__.py": "patients",
     },
     "shows the kind in a column of its own": {
+        "report/answers.py": "repeated_people",
+        "report/attacks.py": "import REPEATED_PEOPLE",
+        "report/first_sentences.py": "repeated_people",
         "report/collection_figures.py": "import K, import LINKING_RISK",
         "orchestration/divided_release.py": "import REPEATED_NOISE",
     },

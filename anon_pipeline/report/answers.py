@@ -15,7 +15,7 @@ from anon_pipeline.limits.meanings import limits_nothing
 from anon_pipeline.limits.table import demands, limit_meaning, limit_of, outcome_of
 from anon_pipeline.limits.traits import Question
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.report.attacks import Attack, is_limited
+from anon_pipeline.report.attacks import Attack, is_limited, may_repeat
 from anon_pipeline.report.exposure import Plain
 from anon_pipeline.report.first_sentences import Counted, counted_subjects, first_sentences
 from anon_pipeline.report.linking_sentences import (
@@ -89,7 +89,9 @@ def _answer_singling_out(
 ) -> Answer:
     alone, hashed = [column for column in plain if column.alone], _hashed_names(policy)
     names, exact = ", ".join(policy.generalized), [*(column.column for column in alone), *hashed]
-    short = f"Not by {names}" + (f", but by {', '.join(exact)}" if exact else "")
+    once = " if each person has one record, which the gate doubts (repeated_people)"
+    once = once if may_repeat(gate) else ""
+    short = f"Not by {names}{once}" + (f", but by {', '.join(exact)}" if exact else "")
     if policy.noisy:
         changed = "released with noise or changed" if policy.changed_columns else "released with noise"
         short += (
@@ -101,7 +103,7 @@ def _answer_singling_out(
     )
     lines = (
         f"An attacker who knows {names} picks the right record with a chance of at most "
-        f"{found[0].share:.4f}.",
+        f"{found[0].share:.4f}{once}.",
         *_judgments(policy, gate, "singling out", internal),
         *(one_value.format(c.distinct, c.column, c.alone) for c in alone),
         *(
@@ -116,7 +118,7 @@ def _answer_singling_out(
             if not c.alone
         ),
     )
-    is_open = bool(exact) or not is_limited(policy, gate)
+    is_open = bool(exact) or bool(once) or not is_limited(policy, gate)
     return Answer("Can a person be picked out?", "singling out", short, is_open, lines)
 
 

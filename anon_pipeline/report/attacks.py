@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from anon_pipeline.gate import GateReport, Status, Verdict
 from anon_pipeline.limits.limit import Limit
+from anon_pipeline.limits.structure import REPEATED_PEOPLE
 from anon_pipeline.limits.table import LIMITS, limit_of
 from anon_pipeline.limits.verdicts import bottom_of_band, top_of_band
 from anon_pipeline.policy.model import Policy
@@ -226,3 +227,8 @@ def _is_on_noise(limit: Limit) -> bool:
     """Return whether a limit is on attackers who know only the originals of the noisy numbers."""
     words = limit.words
     return words.question == "linkability" and bool(words.knows) and not limit.published.banded
+
+
+def may_repeat(gate: GateReport) -> bool:
+    """Tell whether the gate warned that a person may have several records."""
+    return any(one.limit == REPEATED_PEOPLE.name and one.status is not Status.PASSED for one in gate.verdicts)

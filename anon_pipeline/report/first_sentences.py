@@ -12,7 +12,7 @@ from anon_pipeline.catalog.releases import released_records
 from anon_pipeline.gate import GateReport
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.responsible import Responsible
-from anon_pipeline.report.attacks import Attack
+from anon_pipeline.report.attacks import Attack, may_repeat
 from anon_pipeline.report.exposure import Level, Plain
 from anon_pipeline.report.linking_sentences import by_values, linked_sentence
 from anon_pipeline.report.manifest_data import Described
@@ -106,6 +106,11 @@ def _attackers(
         f"and picks the right one with a chance of at most 1 in {fit:,}. The policy demands at "
         f"least {policy.gate_k}."
     )
+    if may_repeat(gate):
+        yield (
+            "That is so for a person with one record. The gate warns that people may have several "
+            f"(repeated_people): then the chance is larger, and {fit:,} records can be fewer people."
+        )
     if policy.perturbed:
         yield linked_sentence(policy, gate, found)
     if (worst := by_values(found)) is not None:

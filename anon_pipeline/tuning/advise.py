@@ -51,6 +51,10 @@ _NOTHING_NEAR = (
     "anon-pipeline tune."
 )
 _NO_OTHER_K = "no larger k near the policy's is expected to pass. Compare more of them: anon-pipeline tune."
+_CLASSES_GIVEN = (
+    "nothing near the policy is expected to pass with these classes (anonymize.classes). Make others: of a "
+    "table that was divided, change k or other keys in the policy of the whole table, and divide it again."
+)
 _FEWER_LOST = " A smaller k or coarser hierarchies leave out fewer records, if you can answer for them."
 _LACKING = (
     " Records without a value in a column with missing: suppress are left out, too: complete the data, or "
@@ -105,6 +109,8 @@ def advise(
 
 def _nothing_near(policy: Policy, refused: Sequence[str]) -> str:
     """Say that no change that was tried is expected to pass, and what else leaves records out."""
+    if policy.anonymize.classes is not None:
+        return _CLASSES_GIVEN
     said = _NOTHING_NEAR if policy.perturb is not None else _NO_OTHER_K
     if SUPPRESSION.name not in refused:
         return said

@@ -49,6 +49,22 @@ def test_five_sentences(small_policy: Small, small_people: People, making: Makin
     assert review == "second person has reviewed the policy as it is."
 
 
+def test_where_people_may_repeat_no_sentence_is_about_people(
+    small_policy: Small, small_people: People, making: Making
+) -> None:
+    """An identifier repeats in records that agree in everything."""
+    people = small_people()
+    twice = pd.concat([people, people], ignore_index=True)
+    made = making(small_policy(gate={"linking_risk": 0.9}), twice)
+    doubted, sure = found_of(made), found_of(making(small_policy(gate={"linking_risk": 0.9}), people))
+    attacker = " ".join(dict(doubted.sentences)["What an attacker can do"])
+    assert "That is so for a person with one record. The gate warns that people may have" in attacker
+    assert "if each person has one record, which the gate doubts" in doubted.answers[0].short
+    assert "doubts" in doubted.answers[0].lines[0] and doubted.answers[0].open
+    assert "one record" not in " ".join(dict(sure.sentences)["What an attacker can do"])
+    assert "doubts" not in sure.answers[0].short
+
+
 def test_people_are_counted_where_the_policy_says_whose_records_they_are(made: Any) -> None:
     said, n = table_description(made.document, made.policy, made.frame), len(made.frame)
     assert counted_subjects(made.policy, said) == Counted("records", n, 240)

@@ -86,6 +86,13 @@ def test_where_nothing_near_passes_or_nothing_is_foreseen_there_is_a_sentence(
     assert lines[0].startswith(f"{refused}: {says}") and ANOTHER_DRAW in lines[-1]
 
 
+def test_given_classes_are_made_anew_where_they_were_made() -> None:
+    frame = people().assign(own=np.arange(len(people())) // 10)
+    own = policy(gate={"linking_risk": 0.0001}, anonymize={"recoder": "given", "classes": "own", "k": 10})
+    lines = asked(own, "linking_risk", frame=frame)
+    assert "change k or other keys in the policy of the whole table, and divide it again" in lines[0]
+
+
 @pytest.mark.parametrize("lacking", [False, True])
 def test_without_noise_there_is_no_advice_on_noise(lacking: bool) -> None:
     """Records without a value are left out whatever k is."""
