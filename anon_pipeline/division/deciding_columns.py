@@ -24,7 +24,7 @@ from anon_pipeline.sources.change_guard import files_in
 from anon_pipeline.sources.parquet_columns import packed_folder, packed_parquet
 from anon_pipeline.stages.coarsen import coarsen
 from anon_pipeline.stages.input_check import accepted_input
-from anon_pipeline.stages.recoder_task import limited_columns, refuse_too_incomplete
+from anon_pipeline.stages.recoder_task import Limited, limited_columns, refuse_too_incomplete
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,6 +33,7 @@ class Deciding:
 
     hierarchies: q, of the generalize columns; ``codes``: q times (n,) leaf codes.
     limits: on other columns; ``limited``: (n,) value of each, −1 where it is missing.
+    judged: limits of the gate with a t, where the recoder has its own; ``judged_values``: as ``limited``.
     target: (n,) class labels; None where the loss needs none.
     gone: (n,) records that lack a value and are suppressed whatever the levels.
     """
@@ -43,6 +44,8 @@ class Deciding:
     limited: tuple[NDArray[np.signedinteger], ...] = field(repr=False)
     target: NDArray[np.signedinteger] | None = field(repr=False)
     gone: NDArray[np.bool_] = field(repr=False)
+    judged: tuple[SensitiveLimit, ...] = field(default=(), repr=False)
+    judged_values: tuple[NDArray[np.signedinteger], ...] = field(default=(), repr=False)
 
     @property
     def records(self) -> int:
@@ -77,17 +80,38 @@ def read_deciding(policy: Policy, path: Path, *, hierarchies: Path, limits: Limi
     gone = mark_incomplete(table, some)
     refuse_too_incomplete(policy, table, gone)
     codes, found = code_columns(table, some, folder=hierarchies)
-    limited = limited_columns(some, table, rows=np.ones(len(table), np.bool_), hierarchies=hierarchies)
+    every = np.ones(len(table), np.bool_)
+    limited = limited_columns(some, table, rows=every, hierarchies=hierarchies)
+    judged = list[Limited]()
+    if policy.anonymize.t_closeness is not None:
+        judged = limited_columns(_as_the_gate(some), table, rows=every, hierarchies=hierarchies)
+        judged = [one for one in judged if one.limit.t is not None]
     wanted = policy.anonymize.target
     target = None if wanted is None else narrow_integers(label_codes(table[wanted]))
     columns = tuple(narrow_integers(own) for _, own in limited)
     return_freed_memory(len(table))
-    return Deciding(found, codes, tuple(limit for limit, _ in limited), columns, target, gone)
+    return Deciding(
+        found,
+        codes,
+        tuple(limit for limit, _ in limited),
+        columns,
+        target,
+        gone,
+        tuple(limit for limit, _ in judged),
+        tuple(narrow_integers(own) for _, own in judged),
+    )
+
+
+def _as_the_gate(policy: Policy) -> Policy:
+    """Return a policy whose recoder keeps what the gate demands."""
+    own = policy.anonymize.model_copy(update={"t_closeness": None, "l_diversity": None})
+    return policy.model_copy(update={"anonymize": own})
 
 
 def _names(policy: Policy) -> Iterator[str]:
     """Yield the columns that decide: generalized, limited or labels; or that suppress who lacks a value."""
-    limited = {name for limits in policy.recoding_limits.values() for name in limits}
+    both = (policy.recoding_limits, policy.class_limits)
+    limited = {name for kinds in both for limits in kinds.values() for name in limits}
     for name, column in policy.columns.items():
         if isinstance(column, Identifier):
             continue

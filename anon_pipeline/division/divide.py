@@ -120,14 +120,20 @@ def divide(
         }
         written.append(places.policy)
         chosen = "levels" if plan.classes is None else "classes"
-        write_policy(places.policy, made, name=policy_file.name, closer=bool(plan.closeness), chosen=chosen)
+        write_policy(
+            places.policy,
+            made,
+            name=policy_file.name,
+            closer=bool(plan.closeness or plan.judged),
+            chosen=chosen,
+        )
     return Division(
         keys,
         len(plan.owners),
         plan.levels,
         words,
         None if plan.classes is None else class_column(policy),
-        plan.closeness,
+        plan.closeness | plan.judged,
         plan.apart,
         files=places.folder,
         encrypted=key is not None,
@@ -184,9 +190,14 @@ def _document_of(
         "source": source if limits is None else {**source, "limits": limits},
         "publish": {"to": f"{base}_divided/{division}"},
     }
-    classes = None if plan.classes is None else class_column(policy)
+    judged = plan.closeness if policy.anonymize.t_closeness is None else plan.judged
     return divided_document(
-        document, sections, levels=plan.levels, classes=classes, keys=keys, closeness=plan.closeness
+        document,
+        sections,
+        levels=plan.levels,
+        classes=None if plan.classes is None else class_column(policy),
+        keys=keys,
+        closeness={"anonymize": plan.closeness, "gate": judged},
     )
 
 

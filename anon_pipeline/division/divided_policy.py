@@ -28,7 +28,7 @@ def divided_document(
     levels: Mapping[str, int],
     classes: str | None,
     keys: Sequence[str],
-    closeness: Mapping[str, float],
+    closeness: Mapping[str, Mapping[str, float]],
 ) -> dict[str, Any]:
     """Write what the policy of the whole table becomes, as its file has it.
 
@@ -38,7 +38,8 @@ def divided_document(
         levels: of each generalize column.
         classes: column of the partitions that says which records are a class; None: they have the levels.
         keys: of the partitions.
-        closeness: t of sensitive columns that is smaller within a partition.
+        closeness: by section (``anonymize``, ``gate``), t of sensitive columns that is smaller within a
+            partition.
     Raises:
         PolicyError: what it becomes is no policy.
     """
@@ -53,9 +54,10 @@ def divided_document(
         anonymize |= {"recoder": "fixed", "levels": dict(levels)}
     else:
         anonymize |= {"recoder": "given", "classes": classes}
-    for section in (attributes.get("gate") or {}, anonymize):
-        for name in {*closeness} & {*(section.get(T_CLOSENESS.name) or {})}:
-            section[T_CLOSENESS.name][name] = min(section[T_CLOSENESS.name][name], closeness[name])
+    for key, smaller in closeness.items():
+        section = attributes.get(key) or {}
+        for name in {*smaller} & {*(section.get(T_CLOSENESS.name) or {})}:
+            section[T_CLOSENESS.name][name] = min(section[T_CLOSENESS.name][name], smaller[name])
     if attributes.get("budget") is not None:
         attributes["budget"]["per"] = "record"
     attributes["schedule"] = {"partitions": "listed", "keys": [*keys]}

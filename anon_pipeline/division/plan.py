@@ -37,6 +37,7 @@ class Plan:
     levels: of each generalize column, chosen for the whole table; none if classes are made by cuts.
     owners: (n,) partition of each record, 0 … p−1.
     closeness: t of sensitive columns within a partition, where it is smaller than the policy's.
+    judged: the same of the gate's t, where the recoder keeps another one.
     apart: sensitive columns whose t is kept within each partition, and perhaps not towards the whole table.
     classes: (n,) class of each record if classes are made by cuts, −1 for one that is in none; else None.
     """
@@ -46,6 +47,7 @@ class Plan:
     closeness: dict[str, float]
     apart: tuple[str, ...]
     classes: NDArray[np.int32] | None = field(default=None, repr=False)
+    judged: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,6 +111,11 @@ def _assign(policy: Policy, deciding: Deciding, chosen: ChosenClasses, parts: in
     owners = _owners(chosen, assigned, of_gone)
     values = [_count_values(codes, owners, limit, parts) for limit, codes in _pairs(deciding)]
     closeness, apart = _closeness(deciding.limits, values)
+    pairs = zip(deciding.judged, deciding.judged_values, strict=True)
+    judged, others = _closeness(
+        deciding.judged, [_count_values(codes, owners, limit, parts) for limit, codes in pairs]
+    )
+    apart = tuple(dict.fromkeys((*apart, *others)))
     limits = [
         replace(limit, t=closeness.get(limit.column, limit.t)) if limit.t is not None else limit
         for limit in deciding.limits
@@ -117,7 +124,7 @@ def _assign(policy: Policy, deciding: Deciding, chosen: ChosenClasses, parts: in
     _refuse_without_classes(classes)
     _refuse_without_values(deciding, owners, parts)
     levels = dict(zip(policy.generalized, chosen.levels, strict=True)) if chosen.levels else {}
-    return Plan(levels, owners, closeness, apart, chosen.numbers), classes
+    return Plan(levels, owners, closeness, apart, chosen.numbers, judged), classes
 
 
 def _owners(chosen: ChosenClasses, parts: NDArray[np.int64], of_gone: NDArray[np.int64]) -> NDArray[np.int16]:

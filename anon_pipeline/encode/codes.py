@@ -41,14 +41,6 @@ PRIVATE = (RECORD, CLASS, PERSON, GIVEN)
 _H = TypeVar("_H")
 
 
-def without_ids(frame: Table) -> Table:
-    """Return a table without the numbers that are only there to know records and classes again.
-
-    They differ from run to run, so nothing that shall be equal in two runs may depend on them.
-    """
-    return frame.drop(columns=[name for name in (RECORD, GIVEN) if name in list(frame.columns)])
-
-
 def accept(frame: Table, policy: Policy) -> Table:
     """Check a table against the policy's columns and cast it to the types that the roles need.
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from anon_pipeline.base.spelling import look_alikes
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.catalog.losses import DEFAULT_LOSS, LABELED, LOSSES, WEIGHED
 from anon_pipeline.catalog.recoders import DEFAULT_RECODER, RECODERS, names_where, recoder_of
@@ -69,6 +70,8 @@ def _class_problems(classes: str | None, sections: Mapping[str, Any]) -> Iterato
             yield "must name the column of the source that says which records are a class, got none"
     elif classes in sections["columns"]:
         yield "must name a column that has no role under columns: it is read, and never released"
+    elif not classes.isprintable() or look_alikes([classes], sections["columns"]):
+        yield "must have a name of printable characters that looks like none of columns"
 
 
 class LDiversity(Strict):
@@ -127,7 +130,7 @@ class Anonymize(Strict):
         description=f"For {', '.join(_names('levels'))}: generalize column → level of its hierarchy; 0: the "
         "value itself.",
     )
-    classes: Annotated[str | None, SHOWN, NEUTRAL, LATER, Fits(_class_problems, "columns")] = Field(
+    classes: Annotated[str | None, SHOWN, LATER, Fits(_class_problems, "columns")] = Field(
         None,
         min_length=1,
         description=f"For {', '.join(_names('classes'))}: column of the source, without a role, whose equal "

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.base.packed_tables import Table, missing_cells, value_numbers, with_text_names
+from anon_pipeline.base.packed_tables import Table, factorize_column, missing_cells, with_text_names
 from anon_pipeline.encode.codes import GIVEN
 from anon_pipeline.policy.model import Policy
 
@@ -22,14 +24,17 @@ def without_classes(policy: Policy, frame: Table) -> Table:
 
 
 def number_classes(policy: Policy, frame: Table) -> NDArray[np.int64] | None:
-    """Number the classes that the source names in the order in which they occur, (n,).
+    """Number the classes that the source names, (n,): by what they are called, whatever else is in the table.
+
+    So samples, and what else is chosen by the content of records, are the same in any order of the source.
 
     Args:
         frame: (n, columns) of the source.
     Returns:
         None: the policy names no such column.
     Raises:
-        InputError: there is not one such column, or records have no value in it (their number).
+        InputError: there is not one such column, it holds something else than single values, or records have
+            no value in it (their number).
     """
     name = policy.anonymize.classes
     if name is None:
@@ -43,7 +48,15 @@ def number_classes(policy: Policy, frame: Table) -> NDArray[np.int64] | None:
     missing = int(missing_cells(named, name).sum())
     if missing:
         raise InputError(f"anonymize.classes: every record must have a class, {missing:,} have none")
-    return value_numbers(named, name)
+    try:
+        codes, values = factorize_column(named, name)
+    except TypeError:
+        values = None
+    if values is None:
+        raise InputError("anonymize.classes: must hold numbers, booleans, texts or dates")
+    digests = [hashlib.sha256(str(value).encode("utf-8", "surrogatepass")).digest() for value in values]
+    numbers = np.array([int.from_bytes(one[:8], "big", signed=True) for one in digests], np.int64)
+    return numbers[codes]
 
 
 def classes_of(frame: Table, rows: NDArray[np.bool_]) -> NDArray[np.int64] | None:

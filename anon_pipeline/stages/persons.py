@@ -17,7 +17,7 @@ from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.packed_tables import Table, insert_column
 from anon_pipeline.base.rows import keep_rows, some_rows
 from anon_pipeline.base.values import to_arrow, to_texts
-from anon_pipeline.encode.codes import PERSON, without_ids
+from anon_pipeline.encode.codes import PERSON, RECORD
 from anon_pipeline.evidence.evidence import Evidence
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.people import people_with_gaps
@@ -206,7 +206,7 @@ def with_people(policy: Policy, accepted: Table, without: Table, *, key: bytes |
         return Identified(after, kept, {})
     people = shared_ids(accepted[policy.person], key)
     after = insert_column(after, 1, PERSON, people)
-    kept = bounded_rows(without_ids(accepted), people, most=policy.rows_per_person, key=key)
+    kept = bounded_rows(accepted.drop(columns=[RECORD]), people, most=policy.rows_per_person, key=key)
     facts = {"people": people.nunique(), "excess_records": int((~kept).sum())}
     return Identified(keep_rows(after, kept), kept, facts)
 

@@ -10,7 +10,7 @@ from anon_pipeline.base.classes import EquivalenceClasses, equivalence_classes
 from anon_pipeline.base.packed_tables import Table, insert_column, with_columns
 from anon_pipeline.base.rows import take_rows
 from anon_pipeline.catalog.recoders import recoder_of
-from anon_pipeline.encode.codes import CLASS, GIVEN, decode, without_ids
+from anon_pipeline.encode.codes import CLASS, GIVEN, RECORD, decode
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.recode import Recoding
 
@@ -25,7 +25,7 @@ def order_by_content(policy: Policy, frame: Table) -> tuple[Table, NDArray[np.in
     """
     if not recoder_of(policy.anonymize.recoder).by_order:
         return frame, np.arange(len(frame))
-    places = canonical_form(without_ids(frame)).places
+    places = canonical_form(frame.drop(columns=[RECORD])).places
     return take_rows(frame, np.argsort(places)), places
 
 

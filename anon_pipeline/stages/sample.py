@@ -20,7 +20,6 @@ from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.packed_tables import Table, value_numbers
 from anon_pipeline.base.rows import keep_rows, some_rows
 from anon_pipeline.base.values import to_texts
-from anon_pipeline.encode.codes import without_ids
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.stages.persons import normal_key
 
@@ -45,7 +44,7 @@ def take_sample(policy: Policy, accepted: Table, *, key: bytes | None) -> Table:
         return accepted
     key = hashlib.sha512(key).digest()  # as long as a key of BLAKE2b may be
     known = policy.person if policy.person is not None else policy.record_key
-    members = _records(without_ids(accepted), key) if known is None else _people(accepted, known, key)
+    members = _records(accepted, key) if known is None else _people(accepted, known, key)
     chosen = choose_members(members, policy.sample.share)
     if not chosen.any():
         raise InputError(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.policy.load import policy_from
 from anon_pipeline.policy.model import Policy
 
@@ -102,7 +103,8 @@ def policy_at(policy: Policy, choice: Choice) -> Policy:
 
 
 def _changes(choice: Choice) -> Iterator[tuple[str, dict[str, Any]]]:
-    yield "anonymize", {"k": choice.k, "recoder": choice.recoder}
+    options = {"levels", "classes", "gamma"} - recoder_of(choice.recoder).options
+    yield "anonymize", {"k": choice.k, "recoder": choice.recoder, **dict.fromkeys(options)}
     if choice.epsilon is not None:
         yield "perturb", {"epsilon": choice.epsilon}
     yield "suppress", {"confidence": choice.confidence}

@@ -15,7 +15,7 @@ from anon_pipeline.base.errors import (
     private_stage,
 )
 from anon_pipeline.base.observer import Observer, Step, ignore
-from anon_pipeline.base.packed_tables import Table, unpack_table
+from anon_pipeline.base.packed_tables import Table, unpack_table, with_text_names
 from anon_pipeline.evidence.evidence import Evidence
 from anon_pipeline.evidence.expectation import mean_linking_risk
 from anon_pipeline.gate import GateReport, Status
@@ -24,6 +24,7 @@ from anon_pipeline.policy.defaults_files import refuse_below_defaults
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.protection import Effect
+from anon_pipeline.stages.class_column import without_classes
 from anon_pipeline.tuning.equal_amount import amounts_of, find_amounts, goal_of_release
 from anon_pipeline.tuning.equal_risk import Goal, Pair, find_pair, goal_of
 from anon_pipeline.tuning.recode_input import input_to_recode
@@ -134,8 +135,8 @@ def measure_variants(
             if equal == "loss":
                 _refuse_other_loss(policy)
             if goal is not None and policy is not base:
-                policy = _find_pair(policy, frame, locations, goal).policy
-            found = _measure(policy, frame, locations, observe)
+                policy = _find_pair(policy, _table_for(policy, base, frame), locations, goal).policy
+            found = _measure(policy, _table_for(policy, base, frame), locations, observe)
         except (InputError, PolicyError, InfeasibleError) as error:
             if policy is base and not isinstance(error, InfeasibleError):
                 raise  # the data does not fit, whatever the variant
@@ -166,6 +167,11 @@ def _problem(error: AnonPipelineError) -> str:
     if isinstance(error, InfeasibleError):
         return str(error).removesuffix(" On a terminal, --show-values says by how much.")
     return str(error)
+
+
+def _table_for(policy: Policy, base: Policy, frame: Table) -> Table:
+    """Return the table for a variant: without the column of classes that only the policy itself names."""
+    return frame if policy.anonymize.classes is not None else without_classes(base, with_text_names(frame))
 
 
 def _goal_of(equal: Literal["risk", "loss"], policy: Policy, frame: Table, locations: Locations) -> Goal:

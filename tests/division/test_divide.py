@@ -206,6 +206,27 @@ def test_the_policy_keeps_t_towards_the_whole(tmp_path: Path) -> None:
     assert found.apart == ()
 
 
+@pytest.mark.parametrize("recoder", ["optimal", "mondrian"])
+@pytest.mark.parametrize("own", [{}, {"illness": 0.9}])
+def test_the_gate_has_its_own_smaller_t_where_the_recoder_keeps_another(
+    tmp_path: Path, recoder: str, own: dict[str, float]
+) -> None:
+    frame = people()
+    asked = {"recoder": recoder, "k": 5, "t_closeness": own}
+    gate = {"t_closeness": {"illness": 0.3}, "suppression": 0.9}
+    path, policy = project(tmp_path, frame, anonymize=asked, gate=gate)
+    found = divided(path, policy, parts=10)
+    made = load_policy(found.policy)
+    t = made.gate.t_closeness["illness"]
+    assert 0.2 < t < 0.3 and found.closeness["illness"] == t
+    assert made.anonymize.t_closeness == ({} if not own else {"illness": round(0.9 + t - 0.3, 2)})
+    released = pd.concat([one.frame for one in releases(found)])
+    whole = frame["illness"].value_counts(normalize=True)
+    for _, group in released.groupby(["age", "city"], dropna=False):
+        share = group["illness"].value_counts(normalize=True).reindex(whole.index, fill_value=0)
+        assert (share - whole).abs().sum() / 2 <= 0.3 + 1e-9
+
+
 def test_a_folder_of_files_with_keys(tmp_path: Path) -> None:
     frame = people()
     path, policy = project(

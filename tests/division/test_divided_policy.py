@@ -32,7 +32,7 @@ TERMS: dict[str, Any] = {
     "classes": None,
     "levels": {"age": 1, "city": 0},
     "keys": ["ab.1", "ab.2"],
-    "closeness": {"income": 0.25, "illness": 0.5},
+    "closeness": {key: {"income": 0.25, "illness": 0.5} for key in ("anonymize", "gate")},
 }
 
 

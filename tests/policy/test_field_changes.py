@@ -18,7 +18,7 @@ from tests.policy.everything import EVERYTHING
 Small = Callable[..., Policy]
 UNPROTECTING = {
     *("Anonymize.gamma", "Anonymize.loss", "Anonymize.most_nodes", "Anonymize.prefer", "Anonymize.target"),
-    *("Anonymize.classes", "Anonymize.levels", "Anonymize.weights", "KnownColumns.columns"),
+    *("Anonymize.levels", "Anonymize.weights", "KnownColumns.columns"),
     *("Perturb.missing", "Perturb.unit"),
     *("PerturbCategories.missing", "Policy.responsible", "PopulationLimits.limits", "Publish.format"),
     "Publish.records_per_file",

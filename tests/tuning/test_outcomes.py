@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from anon_pipeline.base.errors import InputError
@@ -26,6 +27,18 @@ def places(tmp_path: Path) -> Locations:
 
 def measured(own, places: Locations, *settings: str, **how) -> list[Measured]:
     return list(measure_variants(variants_of(own, settings), places, **how))
+
+
+def test_variants_of_given_classes_are_made_of_the_other_columns(tmp_path: Path) -> None:
+    frame = people().assign(own=np.arange(len(people())) // 50)
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    given = {"recoder": "given", "classes": "own", "k": 20, "loss": "granularity"}
+    found = measured(policy(anonymize=given, suppress={}), Locations(*(tmp_path,) * 4), "recoder=mondrian")
+    assert [(one.problem, one.outcome is None) for one in found] == [("", False)] * 2
+    point = tune(
+        policy(anonymize=given, suppress={}), frame, Grid(k=(20,), recoder=("given", "mondrian"))
+    ).points
+    assert {one.choice.recoder for one in point} == {"given", "mondrian"}
 
 
 def test_numbers_are_those_of_tuning_and_of_the_release(places: Locations) -> None:

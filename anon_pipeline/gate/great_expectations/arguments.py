@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 from great_expectations.compatibility import pydantic
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.catalog.recoders import recoder_of
+from anon_pipeline.encode.codes import GIVEN
 from anon_pipeline.gate.great_expectations.cases import Layout
 from anon_pipeline.limits.limit import Demand
 from anon_pipeline.limits.table import LIMITS, demands
@@ -51,7 +53,9 @@ def document(
     Args:
         recoder: None where it plays no part.
     """
-    recoded = {"k": k} if recoder is None else {"k": k, "recoder": recoder}
+    recoded: dict[str, Any] = {"k": k} if recoder is None else {"k": k, "recoder": recoder}
+    if recoder is not None and "classes" in recoder_of(recoder).options:
+        recoded["classes"] = GIVEN  # their column is in no table that is judged
     needs = {"name": "batch", "source": {"path": "batch"}, "anonymize": recoded}
     return needs | {"columns": columns} | sections
 

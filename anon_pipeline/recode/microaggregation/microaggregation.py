@@ -49,8 +49,10 @@ def kept_records(task: Task, records: ByRecord, labels: NDArray[np.int64]) -> ND
     if gone > task.constraints.max_suppressed or not kept.any():
         recoder = recoder_of(task.recoder)
         advice = (
-            "Raise t, lower l, or allow more suppression."
-            if recoder.keeps_limits or "classes" in recoder.options
+            "Make the classes larger, lower k or l, raise t, or allow more suppression."
+            if "classes" in recoder.options
+            else "Raise t, lower l, or allow more suppression."
+            if recoder.keeps_limits
             else "Raise t, lower l, allow more suppression, or take the recoder merge, which makes clusters "
             "larger until all limits hold."
         )

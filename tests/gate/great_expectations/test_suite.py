@@ -264,6 +264,16 @@ def test_the_whole_chain_is_judged_as_the_gate_judges_it(
     }
 
 
+def test_a_suite_for_given_classes_knows_that_there_are_some() -> None:
+    columns = {
+        "age": {"role": "generalize", "hierarchy": {"intervals": [10]}},
+        "illness": {"role": "sensitive"},
+    }
+    given = {"k": 3, "recoder": "given", "classes": "own"}
+    made = policy_from({"name": "x", "source": {"path": "x.csv"}, "columns": columns, "anonymize": given})
+    assert suite_for(made).expectations
+
+
 def test_only_the_limits_of_the_policy_are_in_the_suite_and_k_always(release: Release) -> None:
     def known(policy: Any) -> list[str]:
         return [each.name for each in demands(policy) if each.limit is KNOWN_COLUMNS]
