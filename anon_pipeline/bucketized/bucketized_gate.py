@@ -107,12 +107,32 @@ def _of_attacker(policy: BucketizedPolicy, release: Release) -> Verdict:
 
 
 def simulated_guesses(policy: BucketizedPolicy, codes: np.ndarray) -> float:
-    """Return the share of right guesses for buckets that are drawn as those of the release are."""
+    """Return the share of right guesses for buckets that are drawn as those of the release are.
+
+    Or, if it is larger, that of who knows the other columns of the last slice, which stand beside the
+    sensitive values.
+    """
     names = list(policy.columns)
-    known = [names.index(name) for one in policy.slices[:-1] for name in one]
+    known = [name for one in policy.slices[:-1] for name in one]
     sensitive = sensitive_codes(policy, codes)
     buckets = buckets_of(sensitive, l=policy.l, k=policy.k, random=RandomNumbers(_SEED))
-    return right_guesses(codes[:, known], sensitive, buckets)
+    learned = right_guesses(
+        codes[:, [names.index(name) for name in known]],
+        sensitive,
+        buckets,
+        cut=[policy.columns[name].bounds is not None for name in known],
+    )
+    beside = [names.index(name) for name in policy.slices[-1] if name != policy.sensitive]
+    return max(learned, _seen_beside(codes[:, beside], sensitive)) if beside else learned
+
+
+def _seen_beside(known: np.ndarray, sensitive: np.ndarray) -> float:
+    """Return the share of records whose value is the most frequent one beside equal other values."""
+    groups = np.unique(known, axis=0, return_inverse=True)[1].ravel()
+    pairs, counts = np.unique(np.stack([groups, sensitive]), axis=1, return_counts=True)
+    most = np.zeros(int(groups.max()) + 1, np.int64)
+    np.maximum.at(most, pairs[0], counts)
+    return float(most.sum() / len(sensitive))
 
 
 _SEED = 20_161_127  # of simulated buckets, which are never released

@@ -10,7 +10,7 @@ def bucketized_guarantee(policy: BucketizedPolicy) -> list[str]:
     known = ", ".join(name for one in policy.slices[:-1] for name in one)
     together = "; ".join(", ".join(one) for one in policy.slices)
     return [
-        f"By its bucket alone, a person's value of {policy.sensitive} is guessed with probability "
+        f"By its bucket alone, a record's value of {policy.sensitive} is guessed with probability "
         f"1/{policy.l} at most, even by an attacker who knows {known} exactly. Rows of two "
         f"tables belong together with probability 1/{policy.k} at most.",
         f"Values are released as they are, in tables of their own: {together}. Whoever knows some values of "
@@ -19,4 +19,6 @@ def bucketized_guarantee(policy: BucketizedPolicy) -> list[str]:
         f"better, and who knows {policy.sensitive} of all others of a bucket knows the last one.",
         "Measured with a simulated attacker, which is no upper bound: how often he guesses right after he "
         "has learned from all buckets which values go together.",
+        "All of this holds of one release, and of people with one record: whoever has two releases of the "
+        "same people, or several records of one person, guesses more.",
     ]

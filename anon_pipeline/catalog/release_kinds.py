@@ -21,6 +21,8 @@ class ReleaseKind:
     policy: place of the model of its policy, a `policy.declared_release.DeclaredRelease`.
     parts: place of what it does, a `declared.parts.Parts`.
     page: of the documents.
+    once: why people are released once in this way, and what another release would tell; None: they may be
+        released again.
     """
 
     name: str
@@ -31,6 +33,7 @@ class ReleaseKind:
     policy: str
     parts: str
     page: str
+    once: str | None = None
 
 
 EPSILON_DP = ReleaseKind(
@@ -62,6 +65,7 @@ BUCKETIZED = ReleaseKind(
     "anon_pipeline.policy.bucketized_release:BucketizedPolicy",
     "anon_pipeline.bucketized.bucketized_parts:BUCKETIZED_PARTS",
     "docs/bucketized.md",
+    once="whoever has two releases with different buckets guesses more than by one",
 )
 RELEASE_KINDS: Mapping[str, ReleaseKind] = {kind.name: kind for kind in (EPSILON_DP, SYNTHETIC, BUCKETIZED)}
 """The kinds, by name."""

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.canonical import canonical_form
 from anon_pipeline.base.digest import digest_frame
-from anon_pipeline.base.errors import PolicyError, PublishError, private_stage
+from anon_pipeline.base.errors import GateRefused, PolicyError, PublishError, private_stage
 from anon_pipeline.base.observer import Observer, Step, ignore
 from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.declared.declared_manifest import (
@@ -162,6 +162,7 @@ def draw_release(
     with private_stage("ledger"):
         booked = declared_booking(policy, locations, run=run)
         booked.find()
+        _refuse_another(policy, booked)
     draws = Draws(policy.name, None, locations.vault, partial(vault_of, locations), locations.project)
     opened = Opening(booked, draws, entropy or system_entropy(), keeps=True)
     observe(Step("source"))
@@ -180,6 +181,20 @@ def draw_release(
         observe(Step("gate"))
         tables, data, report = judge_files(policy, made, codes, seeded=drawn.key.seeded)
     return Draft(policy, locations, opened, tables, data, len(codes), report, drawn.release_id)
+
+
+def _refuse_another(policy: DeclaredRelease, booked: Booking) -> None:
+    """Refuse to release people again in a way that is safe once.
+
+    Raises:
+        GateRefused: the ledger has a published release of the dataset, of this kind.
+    """
+    once = policy.kind.once
+    if once is not None and booked.ledger is not None and booked.ledger.has_published(booked.asked):
+        raise GateRefused(
+            f"{policy.kind.words} of this dataset is published, and {once}. If these are other people, write "
+            "another dataset. If they are the same, keep the release that is out."
+        )
 
 
 def publish_draft(draft: Draft) -> DeclaredPublished:

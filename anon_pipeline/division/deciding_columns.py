@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from anon_pipeline.base.blocks import narrow_integers
 from anon_pipeline.base.freed_memory import return_freed_memory
 from anon_pipeline.base.packed_tables import Table
+from anon_pipeline.catalog.class_limits import CLASS_LIMITS
 from anon_pipeline.encode.codes import code_columns, label_codes, mark_incomplete
 from anon_pipeline.hierarchy import Hierarchy
 from anon_pipeline.policy.columns import Identifier
@@ -104,7 +105,7 @@ def read_deciding(policy: Policy, path: Path, *, hierarchies: Path, limits: Limi
 
 def _as_the_gate(policy: Policy) -> Policy:
     """Return a policy whose recoder keeps what the gate demands."""
-    own = policy.anonymize.model_copy(update={"t_closeness": None, "l_diversity": None})
+    own = policy.anonymize.model_copy(update=dict.fromkeys(CLASS_LIMITS))
     return policy.model_copy(update={"anonymize": own})
 
 

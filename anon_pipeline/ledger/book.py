@@ -30,7 +30,7 @@ from anon_pipeline.ledger.requests import (
     requested_in,
 )
 from anon_pipeline.ledger.required_memory import named_by
-from anon_pipeline.ledger.store import Store, events_and_head, published_elsewhere, store_at
+from anon_pipeline.ledger.store import Store, events_and_head, published_elsewhere, published_of, store_at
 from anon_pipeline.ledger.tables import paid_tables, refuse_another_table, tables_of
 
 
@@ -202,6 +202,11 @@ class Ledger:
         """
         with self.store.reading() as connection:
             return published_elsewhere(connection, asked.source_columns, dataset=asked.dataset)
+
+    def has_published(self, asked: Asked) -> bool:
+        """Tell whether a release of the dataset was ever published; the chain is not verified."""
+        with self.store.reading() as connection:
+            return published_of(connection, asked.dataset)
 
     def verify(self, *, contains: str | None = None) -> Broken | None:
         """Find where the chain breaks first, see `read_and_verify`."""

@@ -129,6 +129,12 @@ def published_elsewhere(connection: sa.Connection, source_columns: str | None, *
     return source_columns is not None and connection.execute(same.limit(1)).first() is not None
 
 
+def published_of(connection: sa.Connection, dataset: str) -> bool:
+    """Tell whether a dataset has a published release."""
+    found = sa.select(EVENTS.c.seq).where(EVENTS.c.event == "published", EVENTS.c.dataset == dataset)
+    return connection.execute(found.limit(1)).first() is not None
+
+
 def read_checkpoint(connection: sa.Connection) -> tuple[int, str] | None:
     """Read the checkpoint's number and text, as they are, if there is one."""
     row = connection.execute(sa.select(CHECKPOINT.c.seq, CHECKPOINT.c.body)).first()

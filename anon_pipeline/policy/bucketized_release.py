@@ -6,10 +6,11 @@ Decision: docs/adr/0092-bucketized-releases.md.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Final
 
 from pydantic import Field
 
+from anon_pipeline.catalog.detectors.identifying_names import telling_name
 from anon_pipeline.catalog.release_kinds import BUCKETIZED, ReleaseKind
 from anon_pipeline.policy.declared_release import DeclaredRelease
 from anon_pipeline.policy.fields import Plain, Real, Strict, Whole
@@ -17,6 +18,10 @@ from anon_pipeline.policy.marks import SHOWN, TEXT
 
 BUCKET = "bucket"
 """Name of the column that connects the tables."""
+
+_SHOWABLE: Final = frozenset({"dates of birth"})
+"""What names say of columns that bucketized releases are for: others know it of a person."""
+_FEW: Final = 100  # values that identify nobody, whatever the column's name
 
 _Slice = Annotated[tuple[Plain, ...], Field(min_length=1)]
 
@@ -78,6 +83,13 @@ class BucketizedPolicy(DeclaredRelease):
                 problems.append(
                     f"columns.{name}: weight must be left out of a bucketized release, and bins but for a "
                     "sensitive column of numbers, whose values count as different if their bins are"
+                )
+        for name, column in self.columns.items():
+            said = telling_name(name)
+            if said is not None and said not in _SHOWABLE and column.size > _FEW:
+                problems.append(
+                    f"columns.{name}: must be left out, since it is named like {said}, and a bucketized "
+                    "release has values as they are. If it holds nothing of that kind, give it another name"
                 )
         if self.budget is not None:
             problems.append(self.misfit("budget"))

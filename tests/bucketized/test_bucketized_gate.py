@@ -56,6 +56,17 @@ def test_each_limit_refuses(
     assert [one.limit for one in verdicts if one.status is Status.REFUSED] == refused
 
 
+def test_columns_beside_the_sensitive_one_are_known_to_the_attacker(
+    bucketized: Bucketized, people: Callable[..., Any]
+) -> None:
+    codes = people(400)
+    apart, beside = bucketized(), bucketized(slices=[["city"], ["age", "illness"]])
+    own = pd.DataFrame(codes, columns=["age", "city", "illness"])
+    most = own.groupby("age")["illness"].agg(lambda cells: cells.value_counts().max()).sum()
+    assert simulated_guesses(beside, codes) == pytest.approx(most / 400)
+    assert simulated_guesses(apart, codes) < most / 400
+
+
 def test_a_larger_l_refuses_the_files(bucketized: Bucketized, release: Release) -> None:
     verdicts = judge_bucketized(bucketized(l=4), Release(release.tables, 400))
     assert [one.limit for one in verdicts if one.status is Status.REFUSED] == ["value_share"]

@@ -50,6 +50,16 @@ def test_tables_are_released_and_verified(bucketized: Bucketized, locations: Loc
         assert {one.limit for one in verify_declared(folder).with_status(Status.REFUSED)} == {"file"}
 
 
+def test_people_are_released_once(bucketized: Bucketized, locations: Locations) -> None:
+    written = make_declared_release(bucketized(), locations)
+    data = [path.read_bytes() for path in written.paths]
+    with pytest.raises(GateRefused, match="a bucketized release of this dataset is published, and whoever"):
+        make_declared_release(bucketized(k=5), locations)
+    assert [path.read_bytes() for path in written.paths] == data
+    others = bucketized(dataset="others", publish={"to": "others"})
+    assert make_declared_release(others, locations).manifest_path.is_file()
+
+
 def test_what_an_attacker_learns_across_buckets_refuses(bucketized: Bucketized, locations: Locations) -> None:
     with pytest.raises(GateRefused, match="guessed"):
         make_declared_release(bucketized(gate={"guessed": 0.4}), locations)

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from anon_pipeline.bucketized.buckets import buckets_of
-from anon_pipeline.bucketized.learned_guess import right_guesses
+from anon_pipeline.bucketized.learned_guess import right_by, right_guesses
 from anon_pipeline.declared.random_numbers import RandomNumbers
 
 
 def guessed(codes: np.ndarray, l: int) -> float:  # noqa: E741 - the name of the measure
     buckets = buckets_of(codes[:, -1], l=l, k=l, random=RandomNumbers(0))
-    return right_guesses(codes[:, :-1], codes[:, -1], buckets)
+    return right_guesses(codes[:, :-1], codes[:, -1], buckets, cut=[True, False])
 
 
 def test_where_nothing_is_tied_he_guesses_by_chance(people: Callable[..., Any]) -> None:
@@ -60,4 +60,29 @@ def test_he_is_that_of_a_slow_twin(people: Callable[..., Any]) -> None:
         best = max(chance[at].values())
         ties = [value for value, one in chance[at].items() if one >= best * (1 - 1e-9)]
         right += (int(codes[at, 2]) in ties) / len(ties)
-    assert abs(right_guesses(codes[:, :2], codes[:, 2], buckets) - right / 60) < 1e-9
+    coded = [np.unique(column, return_inverse=True)[1] for column in codes[:, :2].T]
+    assert abs(right_by(coded, codes[:, 2], buckets) - right / 60) < 1e-9
+
+
+def drawn(known: np.ndarray, sensitive: np.ndarray, *, cut: bool) -> float:
+    buckets = buckets_of(sensitive, l=5, k=5, random=RandomNumbers(0))
+    return right_guesses(known, sensitive, buckets, cut=[cut] * known.shape[1])
+
+
+def test_many_categories_are_not_put_together_by_their_place_in_the_list() -> None:
+    """A job decides the illness; neighbors in the list of 300 jobs have nothing in common."""
+    random = np.random.default_rng(0)
+    illness_of = random.integers(0, 10, 300)
+    jobs = random.integers(0, 300, 20_000)
+    illness = np.where(random.random(20_000) < 0.97, illness_of[jobs], random.integers(0, 10, 20_000))
+    share = drawn(jobs[:, None], illness, cut=False)
+    assert share > 0.65
+    assert drawn(jobs[:, None], illness, cut=True) == share  # one attacker looks at them as they are
+
+
+def test_two_columns_that_decide_only_together_are_learned() -> None:
+    random = np.random.default_rng(0)
+    both = random.integers(0, 10, (20_000, 2))
+    illness = both.sum(axis=1) % 10
+    assert drawn(both, illness, cut=False) > 0.85
+    assert drawn(both[:, :1], illness, cut=False) < 0.3

@@ -49,6 +49,20 @@ def test_what_does_not_fit_is_refused(changes: dict[str, Any], said: str) -> Non
         BucketizedPolicy.model_validate(attributes(**changes))
 
 
+@pytest.mark.parametrize("name", ["ssn", "phone", "surname", "street", "lat"])
+def test_columns_named_like_identifiers_are_refused_unless_they_have_few_values(name: str) -> None:
+    slices = [["age", "city", name], ["illness"]]
+    many = attributes()["columns"] | {name: {"bounds": [0, 999_999], "otherwise": 0}}
+    with pytest.raises(ValidationError, match=rf"columns\.{name}: must be left out, since it is named like"):
+        BucketizedPolicy.model_validate(attributes(columns=many, slices=slices))
+    few = attributes()["columns"] | {name: {"values": ["yes", "no"], "otherwise": "no"}}
+    BucketizedPolicy.model_validate(attributes(columns=few, slices=slices))
+    born = attributes()["columns"] | {"birth_date": {"bounds": [1900, 2026], "otherwise": 1900}}
+    BucketizedPolicy.model_validate(
+        attributes(columns=born, slices=[["age", "city", "birth_date"], ["illness"]])
+    )
+
+
 def test_columns_have_no_weight_bins_or_reserved_name() -> None:
     columns = attributes()["columns"]
     binned = {"bounds": [0, 99], "bins": 5, "otherwise": 0}
