@@ -94,7 +94,7 @@ def verify(
         for warning in found.warnings:
             click.echo(f"warning: {warning.text}. See {warning.section}", err=True)
         if not report.with_status(Status.REFUSED):
-            click.echo(_describe_result(len(found.unverified)))
+            click.echo(_describe_result(len(found.unverified), limits=bool(unmeasured)))
     refused = ", ".join(verdict.limit for verdict in report.with_status(Status.REFUSED))
     if refused:
         click.echo(f"refused by {refused}", err=True)
@@ -142,12 +142,19 @@ _IN_PART = (
 )
 
 
-def _describe_result(unverified: int) -> str:
-    """Say that nothing was refused, and how many leaves of the manifest were not verified."""
-    if not unverified:
+def _describe_result(unverified: int, *, limits: bool) -> str:
+    """Say that nothing was refused, and how many leaves of the manifest were not verified.
+
+    Args:
+        limits: whether there are limits that were not verified.
+    """
+    if not unverified and not limits:
         return "Nothing contradicts the manifest, and each of its entries was checked."
     entries = "1 entry" if unverified == 1 else f"{unverified} entries"
-    return f"Nothing contradicts the manifest; {entries} cannot be checked here, for the reasons above."
+    left = ([f"{entries} cannot be checked here, for the reasons above"] if unverified else []) + (
+        ["the limits listed above were not verified"] if limits else []
+    )
+    return f"Nothing contradicts the manifest; {', and '.join(left)}."
 
 
 _MANY = 40  # leaves for one reason, of which only the number is shown

@@ -77,6 +77,8 @@ def manifest_of(path: Path) -> dict[str, Any]:
     Raises:
         InputError: there is none, or none of ours.
     """
+    if path.is_symlink():
+        raise InputError(f"{path.name}: must be a file, got a link: a release has its manifest in its folder")
     try:
         data = read_small(path, MANIFEST_BYTES)
     except OSError as error:

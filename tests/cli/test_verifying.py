@@ -19,6 +19,7 @@ def test_without_a_policy_it_says_what_was_not_verified(project: Make) -> None:
     assert "Not verified: signature, policy_digest, hierarchies, gate.origin, " in said
     unverified = len(json.loads(made.call("verify", "out", "--json")[1])["unverified"])
     assert f"Nothing contradicts the manifest; {unverified} entries cannot be checked here" in said
+    assert said.rstrip().endswith("and the limits listed above were not verified.")
     assert "It was checked against the public part of its policy, which is stored with it" in said
     document = json.loads(made.manifest.read_text())
     (made.path / "out" / document.pop("policy")["name"]).unlink()

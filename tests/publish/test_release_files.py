@@ -89,6 +89,15 @@ def test_the_file_is_read_once(project: Make, monkeypatch: pytest.MonkeyPatch) -
     assert made.data.read_bytes() == b"a,b\n1,2\n"
 
 
+def test_a_manifest_is_no_link(project: Make) -> None:
+    made = project()
+    made.manifest.rename(made.path / "elsewhere.json")
+    made.manifest.symlink_to(made.path / "elsewhere.json")
+    code, said = made.call("verify", "out")
+    assert code == 2
+    assert "must be a file, got a link" in said
+
+
 def test_a_manifest_that_is_too_large(project: Make) -> None:
     made = project()
     made.edit(lambda d: d.update(more="x" * MANIFEST_BYTES))

@@ -34,11 +34,13 @@ class Beside:
     strangers: files and folders that no release of this name has written there.
     folders: how many of them are folders.
     former: files of releases of this name that were there before; the writer keeps those of the last one.
+    unfinished: files that are named as if a crash had left them; nothing is known of what they hold.
     """
 
     strangers: int
     folders: int
     former: int
+    unfinished: int = 0
 
 
 def count_stray_files(
@@ -60,7 +62,8 @@ def count_stray_files(
     others = [path for path in folder.iterdir() if path.name not in named and not _is_of_writing(path)]
     others = [path for path in others if not (_is_partition(path, document) and divides(path.name))]
     former = [path for path in others if _is_former(path, str(document["release"]), most)]
-    return Beside(len(others) - len(former), sum(path.is_dir() for path in others), len(former))
+    unfinished = sum(map(is_unfinished, folder.iterdir()))
+    return Beside(len(others) - len(former), sum(path.is_dir() for path in others), len(former), unfinished)
 
 
 def _is_of_writing(path: Path) -> bool:

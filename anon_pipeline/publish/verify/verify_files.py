@@ -145,9 +145,19 @@ def check_folder(folder: Path, read: Read, policy: Policy | None) -> Verdict:
         if found.folders:
             reason += f" ({found.folders} of them folders that are no partition of this release)"
         return verdict_on(FOLDER, reason)
-    number = f"{found.former} file{'s' * (found.former != 1)} of earlier releases"
-    former = f"the folder also holds {number}; this manifest does not cover them" if found.former else None
-    return Verdict(FOLDER, Status.PASSED, reason=former)
+    beside = [
+        f"{many} {'file' if many == 1 else 'files'} {what}"
+        for many, what in (
+            (found.former, "of earlier releases"),
+            (
+                found.unfinished,
+                "named as if a crash had left them, with any content: delete them",
+            ),
+        )
+        if many
+    ]
+    said = f"the folder also holds {' and '.join(beside)}; this manifest does not cover them"
+    return Verdict(FOLDER, Status.PASSED, reason=said if beside else None)
 
 
 def malformed_parts(shape: list[str], *parts: str) -> list[str]:

@@ -100,6 +100,20 @@ def test_an_unfinished_file_is_a_plain_one(out: Path, kind: str) -> None:
     assert judged(out) is Status.REFUSED
 
 
+def test_an_unfinished_file_is_mentioned_whatever_it_holds(out: Path) -> None:
+    def said() -> str | None:
+        (verdict,) = (one for one in verify_release(out, Against()).verdicts if one.limit == "folder")
+        assert verdict.status is Status.PASSED
+        return verdict.reason
+
+    assert said() is None
+    (out / ".anon-pipeline-abcdefgh.part").write_text("Quillfeather")
+    assert said() == (
+        "the folder also holds 1 file named as if a crash had left them, with any content: delete them; this "
+        "manifest does not cover them"
+    )
+
+
 @pytest.mark.parametrize(
     ("schedule", "name", "passes"),
     [
