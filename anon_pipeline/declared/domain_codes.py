@@ -10,6 +10,7 @@ import datetime
 import math
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -123,7 +124,7 @@ def codes_of(column: DeclaredColumn, cells: pd.Series) -> Integers:
     if column.values is None:
         codes = _number_codes(column, distinct, otherwise)
     else:
-        known = {value: code for code, value in enumerate(column.values)}
+        known: dict[str | None, int] = {value: code for code, value in enumerate(column.values)}
         codes = np.array([known.get(_as_text(cell), otherwise) for cell in distinct], np.int64)
     return np.append(codes, otherwise)[places]
 
@@ -139,8 +140,23 @@ def _distinct(cells: pd.Series) -> tuple[Integers, Sequence[Any]]:
         places, distinct = pd.factorize(cells, use_na_sentinel=True)
         if cells.dtype == np.float32:  # the decimals that it was written with, not the nearest double
             return places.astype(np.int64), [float(str(np.float32(cell))) for cell in distinct]
-        return places.astype(np.int64), list(distinct)
+        return places.astype(np.int64), _each(distinct)
     return np.where(cells.isna(), -1, np.arange(len(cells))), list(cells)
+
+
+def _each(cells: pd.Index) -> list[Any]:
+    """Return cells as a list; None for a time at the ends of the calendar that its zone cannot write."""
+    try:
+        return list(cells)
+    except (OverflowError, NotImplementedError, ValueError):
+        return [_cell(cells, place) for place in range(len(cells))]
+
+
+def _cell(cells: pd.Index, place: int) -> Any:
+    try:
+        return cells[place]
+    except (OverflowError, NotImplementedError, ValueError):
+        return None
 
 
 def _number_codes(column: DeclaredColumn, cells: Sequence[Any], otherwise: int) -> Integers:
@@ -166,12 +182,12 @@ def _as_number(cell: Any) -> float | None:
         return None
 
 
-def _as_text(cell: Any) -> str:
+def _as_text(cell: Any) -> str | None:
     """Write a cell as the policy's values are, by this cell alone.
 
     Whole numbers are without a point: a column of them has another type if one of its cells is empty. Numbers
     beyond what a float holds are rounded to one, as they are in such a column. Booleans are true and false,
-    days without a time have none.
+    days without a time have none. None: a time that no text can be made of.
     """
     if isinstance(cell, (bool, np.bool_)):
         return "true" if cell else "false"
@@ -183,7 +199,9 @@ def _as_text(cell: Any) -> str:
         return str(int(number or 0)) if whole else str(cell) if isinstance(cell, float) else str(number)
     if isinstance(cell, datetime.datetime):
         midnight = (cell.hour, cell.minute, cell.second, cell.microsecond) == (0, 0, 0, 0)
-        return cell.date().isoformat() if midnight and cell.tzinfo is None else cell.isoformat(" ")
+        with suppress(NotImplementedError, ValueError):  # of a year before 1 in its zone
+            return cell.date().isoformat() if midnight and cell.tzinfo is None else cell.isoformat(" ")
+        return None
     return str(cell)
 
 

@@ -133,10 +133,18 @@ def _refuse_far_times(series: pd.Series) -> None:
     """
     if not pd.api.types.is_datetime64_any_dtype(series.dtype) or series.isna().all():
         return
-    if series.min().year >= date.min.year and series.max().year <= date.max.year:
+    zone = getattr(series.dt, "tz", None)
+    if zone is not None:  # a day at either end is beyond in some zone, where its time cannot be written
+        utc = series.dt.tz_convert("UTC").dt.tz_localize(None)
+        days = utc.to_numpy("datetime64[s]").astype("datetime64[D]")
+        far = int(((days <= np.datetime64(date.min)) | (days >= np.datetime64(date.max))).sum())
+        if not far:
+            return
+    elif series.min().year >= date.min.year and series.max().year <= date.max.year:
         return
-    years = series.dt.year
-    far = int(((years < date.min.year) | (years > date.max.year)).sum())
+    else:
+        years = series.dt.year
+        far = int(((years < date.min.year) | (years > date.max.year)).sum())
     raise InputError(
         f"{series.name}: times must be of the years 1 to 9999, got {counted_records(far)} beyond"
     )

@@ -73,6 +73,8 @@ def _later(policy: Policy, frame: Table, hierarchies: Path) -> Iterator[str]:
                 code_column(frame[name], spec, folder=hierarchies)
             except InputError as error:
                 yield from error.problems
+            except (OverflowError, NotImplementedError):
+                continue  # a time that no text can be made of, which is refused already
 
 
 def _hints(policy: Policy, frame: Table) -> Iterator[Mistake]:

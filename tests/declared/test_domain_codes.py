@@ -25,6 +25,7 @@ from anon_pipeline.declared.domain_codes import (
 from anon_pipeline.policy.declared_columns import DeclaredColumn
 from tests.epsilon_dp.neighbours import dp_policy
 
+AT_THE_ENDS = ("9999-12-31 23:59:59", "0001-01-01 00:00:00")
 AGE = DeclaredColumn(bounds=(18, 90), otherwise="20")
 WEIGHT = DeclaredColumn(bounds=(-1, 1), resolution=0.1, otherwise="0.5")
 CITY = DeclaredColumn(values=("Cork", "1", "true", "none"), otherwise="none")
@@ -166,3 +167,14 @@ def test_the_share_of_otherwise_counts_its_bin() -> None:
     assert share_of_otherwise(binned, pd.Series([0, 3, 8, 60])) == 0.75
     assert share_of_otherwise(AGE, pd.Series([20, 21, 90, 20])) == 0.5
     assert share_of_otherwise(CITY, pd.Series(["none", "Cork"])) == 0.5
+
+
+@pytest.mark.parametrize("zone", ["Europe/Zurich", "America/New_York", "UTC"])
+@pytest.mark.parametrize("end", AT_THE_ENDS)
+def test_a_time_that_its_zone_cannot_write_is_otherwise(zone: str, end: str) -> None:
+    """The next cell has the same code whatever stands beside it."""
+    times = pd.Series(np.array(["2026-01-01T00:00:00", end.replace(" ", "T")], "datetime64[us]"))
+    cells = times.dt.tz_localize("UTC").dt.tz_convert(zone)
+    known = str(cells[0])
+    column = DeclaredColumn(values=(known, "other"), otherwise="other")
+    assert [*codes_of(column, cells)] == [0, 1]
