@@ -60,6 +60,7 @@ class Seen:
     varied: how many values are another one in other case; all are then in small letters.
     mixed: share of numbers or dates in a column of texts, where it is large but not all have one form.
     sentinel: whether a number such as 999 is far from all others, and repeated.
+    lost_zeros: whether digits also occur without the zero that they begin with.
     consecutive: whether whole numbers are counted on, record by record, in the order of the file.
     """
 
@@ -82,6 +83,7 @@ class Seen:
     varied: int = 0
     mixed: float = 0.0
     sentinel: bool = False
+    lost_zeros: bool = False
     consecutive: bool = False
 
     @property
@@ -253,6 +255,7 @@ def _categories(seen: Seen, values: pd.Series, codes: NDArray[np.int64]) -> Look
         kind=Kind.TEXT if free else Kind.CATEGORY,
         words=words,
         zeros=bool(texts.str.fullmatch(r"\d+").all()),
+        lost_zeros=bool(texts.isin("0" + texts[texts.str.fullmatch(r"\d+")]).any()),
         varied=varied,
     )
     return Look(told, look.values, look.counts, look.codes)

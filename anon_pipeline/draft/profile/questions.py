@@ -72,6 +72,12 @@ SENTINEL = (
     "missing: ['…'] of the column, under clean. If no, delete this question."
 )
 
+LOST_ZEROS = (
+    "did some values lose the zero at their front? Some are others without it, and stand for another group "
+    "in the release. A spreadsheet does this to postal codes. If yes, write them alike in the source, or "
+    "with values: {text: text} of the column, under clean. If no, delete this question."
+)
+
 
 def known_to_others(*, many_empty: bool) -> str:
     """Ask whether others know a column, and say what the role sensitive needs where many cells are empty."""

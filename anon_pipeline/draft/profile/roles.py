@@ -283,4 +283,6 @@ def doubts(seen: Seen) -> list[str]:
         found.append(questions.decimal_or_thousands(seen.number))
     if seen.sentinel:
         found.append(questions.SENTINEL)
+    if seen.lost_zeros:
+        found.append(questions.LOST_ZEROS)
     return found

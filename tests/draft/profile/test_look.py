@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from anon_pipeline.draft.profile import questions
 from anon_pipeline.draft.profile.look import Kind, look_at
+from anon_pipeline.draft.profile.roles import propose_role
 
 CANARY = "CANARY-7f3a"
 
@@ -93,3 +95,25 @@ def test_nothing_that_is_known_is_a_value() -> None:
 
 def test_identifiers_are_found_by_form() -> None:
     assert look_at(column("ann@example.org", "bob@example.org")).seen.found == ("email",)
+
+
+@pytest.mark.parametrize(
+    ("texts", "lost"),
+    [
+        (["04109", "4109", "10115"], True),
+        (["04109", "14109", "10115"], False),
+        (["a4109", "0a4109", "x"], False),
+        (["01", "1", "n/a"], True),
+    ],
+)
+def test_digits_that_also_occur_without_their_zero(texts: list[str], lost: bool) -> None:
+    assert look_at(column(*texts * 20)).seen.lost_zeros is lost
+
+
+def test_lost_zeros_are_asked_about() -> None:
+    codes = [f"{number:05d}" for number in range(1_000, 20_000, 500)]
+    seen = look_at(pd.Series([*codes * 20, *(code.lstrip("0") for code in codes)], name="zip"))
+    proposed = propose_role(seen)
+    assert proposed.question is not None and questions.LOST_ZEROS in proposed.question
+    alike = propose_role(look_at(pd.Series(codes * 20, name="zip")))
+    assert questions.LOST_ZEROS not in (alike.question or "")
