@@ -125,7 +125,7 @@ _ALL = (
     ),
     Recoder(
         "given",
-        "ranges of the classes that a column of the source names (classes)",
+        "ranges of given classes: records with equal values in a column of the source (classes)",
         GIVEN,
         "anon_pipeline.recode.given_classes:given_classes",
         options=frozenset({"classes"}),

@@ -165,7 +165,7 @@ _DELETE: Final = "Delete them when the releases are out."
 _KEPT: Final = (
     "The partitions' files are kept: delete them when all is collected. To go on after a refusal, change the "
     "limits in the policy of the partitions (rehearse POLICY --partition KEY tries them, and costs no ε). "
-    "Releases that were made before the change have another policy: then leave --policy out of the second "
+    "If some partitions were published before you changed the policy, leave --policy out of the second "
     "command."
 )
 

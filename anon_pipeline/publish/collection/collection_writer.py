@@ -22,9 +22,11 @@ from anon_pipeline.publish.collection.collection_document import (
     collection_bytes,
     describe_collection,
     describe_page,
+    read_collection,
 )
 from anon_pipeline.publish.collection.collection_report import report_on_collection
 from anon_pipeline.publish.lock import hold_folder, refuse_strange
+from anon_pipeline.publish.manifest.manifest import MANIFEST
 from anon_pipeline.publish.manifest.signatures import sign
 from anon_pipeline.publish.release_files import parsed_json
 from anon_pipeline.publish.verify.together import Verifications, holds_several, verify_together
@@ -78,6 +80,8 @@ def collect_releases(
             f"the {COLLECTION} in the folder is signed, and would be replaced by one that is not. Give "
             "--policy with the policy that signs, or move it away"
         )
+    if against.policy is None:
+        _refuse_fewer(folder)
     against = against if key is None else replace(against, key=key.public_key())
     found = verify_together(folder, against, verify=verify, observe=observe, jobs=jobs)
     if found.refused:
@@ -90,6 +94,20 @@ def collect_releases(
     final = document if key is None else sign(document, key, SIGNED)
     _write(folder, page, collection_bytes(final))
     return Collected(found, final)
+
+
+def _refuse_fewer(folder: Path) -> None:
+    """Refuse to replace a collection by one that lacks a release of it, if no policy lists the releases."""
+    document = None
+    with suppress(InputError):  # a broken one lists nothing that could be kept
+        document = read_collection(folder)
+    listed = [] if document is None else [part["folder"] for part in document["parts"]]
+    gone = sum(not (folder / name / MANIFEST).exists() for name in listed)
+    if gone:
+        raise InputError(
+            f"the {COLLECTION} in the folder lists releases that are not there, {gone} of {len(listed)}. "
+            "Restore them, give --policy with the policy that lists them, or move the file away"
+        )
 
 
 def _write(folder: Path, page: bytes, data: bytes) -> None:

@@ -50,6 +50,18 @@ def test_without_a_policy_a_missing_partition_is_not_known(several: Several) -> 
     assert "signature" not in made.document
 
 
+def test_a_collection_is_not_replaced_by_a_smaller_one_without_a_policy(several: Several) -> None:
+    out = several.folder / "out"
+    assert collect_releases(out, Against()).document is not None
+    before = (out / "collection.json").read_bytes()
+    shutil.rmtree(out / "a.3")
+    with pytest.raises(InputError, match="lists releases that are not there, 1 of 3"):
+        collect_releases(out, Against())
+    assert (out / "collection.json").read_bytes() == before
+    (out / "collection.json").unlink()
+    assert collect_releases(out, Against()).document is not None
+
+
 def test_a_signed_collection_is_not_replaced_by_one_that_is_not(collected: Several) -> None:
     before = (collected.folder / "out" / "collection.json").read_bytes()
     with pytest.raises(InputError, match="is signed, and would be replaced"):
