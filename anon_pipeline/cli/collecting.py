@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -60,6 +61,29 @@ def collect(folder: Path, policy_file: Path | None, **options: Any) -> None:
         click.echo(
             "Without --policy no list of keys was compared, and the collection is not signed.", err=True
         )
+    else:
+        _remind_of_files(policy_file, options)
+
+
+def _remind_of_files(policy_file: Path, options: Mapping[str, Any]) -> None:
+    """Say that the files of partitions that `divide` has written are still there."""
+    policy, locations = open_policy(
+        policy_file, options["project"], outside=options["allow_outside"], retired=True
+    )
+    keys = () if policy.schedule is None else policy.schedule.keys
+    place = policy.source.place
+    if not keys or not all(map(_DIVIDED.fullmatch, keys)) or not isinstance(place, str):
+        return
+    files = [locations.sources / place.replace("{partition}", key) for key in keys]
+    if any(path.exists() for path in files):
+        click.echo(
+            f"{printable(str(Path(place).parent))} still has files of partitions, a copy of the personal "
+            "data. All is published: delete them.",
+            err=True,
+        )
+
+
+_DIVIDED: Final = re.compile(r"d[0-9a-f]{8}\.\d+")  # keys as `divide` makes them
 
 
 def _print_next(made: Collected, policy_file: Path, options: Mapping[str, Any]) -> None:

@@ -43,6 +43,7 @@ def test_a_divided_table_is_collected_signed_and_verified(folder: Make, small_pe
     assert made.call("run", policy, "--partitions", f"{keys[0]}...{keys[2]}", "--missing").code == 0
     done = made.call("collect", place, "--policy", policy, "--json")
     assert done.code == 0, done.err
+    assert "still has files of partitions, a copy of the personal data" in done.err
     document = json.loads(done.out)
     validate(document, schema_of("collect"))
     assert (document["collected"], document["signed"], document["releases"]) == (True, True, 3)
