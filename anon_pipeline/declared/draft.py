@@ -192,8 +192,8 @@ def _refuse_another(policy: DeclaredRelease, booked: Booking) -> None:
     once = policy.kind.once
     if once is not None and booked.ledger is not None and booked.ledger.has_published(booked.asked):
         raise GateRefused(
-            f"{policy.kind.words} of this dataset is published, and {once}. If these are other people, write "
-            "another dataset. If they are the same, keep the release that is out."
+            f"{policy.kind.words} of this dataset is published, and {once}. If this release is about other "
+            "people, change dataset in the policy. If it is about the same people, keep the published one."
         )
 
 

@@ -270,8 +270,8 @@ def _refuse_unnamed(policy: Policy, locations: Locations, key: str) -> None:
     if known:
         raise InputError(
             "dataset: must be given to divide this table, since the ledger has a release of another dataset, "
-            "of a source with the same columns. If these are the same people, write that dataset; if not, "
-            f"write {policy.name}"
+            "whose source has the same columns. If it is about the same people, write the name of that "
+            f"dataset; if not, write {policy.name}"
         )
 
 

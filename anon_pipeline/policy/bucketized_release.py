@@ -20,7 +20,7 @@ BUCKET = "bucket"
 """Name of the column that connects the tables."""
 
 _SHOWABLE: Final = frozenset({"dates of birth"})
-"""What names say of columns that bucketized releases are for: others know it of a person."""
+"""What a name may say of a column with many values: bucketized releases are for what others know."""
 _FEW: Final = 100  # values that identify nobody, whatever the column's name
 
 _Slice = Annotated[tuple[Plain, ...], Field(min_length=1)]
@@ -88,8 +88,9 @@ class BucketizedPolicy(DeclaredRelease):
             said = telling_name(name)
             if said is not None and said not in _SHOWABLE and column.size > _FEW:
                 problems.append(
-                    f"columns.{name}: must be left out, since it is named like {said}, and a bucketized "
-                    "release has values as they are. If it holds nothing of that kind, give it another name"
+                    f"columns.{name}: must be left out, since it is named like {said}, has more than {_FEW} "
+                    "values, and a bucketized release has values as they are. If it holds nothing of that "
+                    "kind, give it another name"
                 )
         if self.budget is not None:
             problems.append(self.misfit("budget"))

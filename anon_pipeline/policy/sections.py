@@ -268,7 +268,7 @@ class Schedule(Strict):
         wrong = [key for key in value if not can_be_listed(key)]
         if wrong or len({key.casefold() for key in value}) < len(value):  # each is the name of a folder
             raise ValueError(
-                "keys must differ by more than upper case, and be plain names (letters, digits, - _ : .) "
+                "keys must differ in more than letter case, and be plain names (letters, digits, - _ : .) "
                 "that are no dates" + (f", got {', '.join(map(repr, wrong[:3]))}" if wrong else "")
             )
         return value

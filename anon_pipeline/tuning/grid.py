@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.catalog.recoders import recoder_of
+from anon_pipeline.catalog.recoders import RECODERS
 from anon_pipeline.policy.load import policy_from
 from anon_pipeline.policy.model import Policy
 
@@ -103,7 +103,8 @@ def policy_at(policy: Policy, choice: Choice) -> Policy:
 
 
 def _changes(choice: Choice) -> Iterator[tuple[str, dict[str, Any]]]:
-    options = {"levels", "classes", "gamma"} - recoder_of(choice.recoder).options
+    known = RECODERS.get(choice.recoder)  # an unknown one is refused with the policy that it makes
+    options = set() if known is None else {"levels", "classes", "gamma"} - known.options
     yield "anonymize", {"k": choice.k, "recoder": choice.recoder, **dict.fromkeys(options)}
     if choice.epsilon is not None:
         yield "perturb", {"epsilon": choice.epsilon}

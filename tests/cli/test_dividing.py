@@ -210,8 +210,8 @@ def test_a_dataset_that_may_have_the_same_people_must_be_named(
     there = sorted(made.path.rglob("*.parquet"))
     done = made.call("divide", "policy.yaml", "--into", "2")
     assert done.code == 2
-    assert "the ledger has a release of another dataset, of a source with the same columns" in done.err
-    assert done.err.rstrip().endswith("write that dataset; if not, write small")
+    assert "the ledger has a release of another dataset, whose source has the same columns" in done.err
+    assert done.err.rstrip().endswith("write the name of that dataset; if not, write small")
     assert sorted(made.path.rglob("*.parquet")) == there
     for dataset in ("other", "small"):
         named = text.replace("name: small", f"name: small\n  dataset: {dataset}")

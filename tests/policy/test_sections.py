@@ -91,7 +91,7 @@ NAN, INF = float("nan"), float("inf")
         (Schedule, {"cron": "0 3 * * 1", "keys": ["north"]}, "keys must be given with partitions: listed"),
         (Schedule, {"partitions": "daily", "keys": ["north"]}, "keys must be given with partitions: listed"),
         (Schedule, {"partitions": "listed", "keys": ["a", "a"]}, "keys must differ"),
-        (Schedule, {"partitions": "listed", "keys": ["North", "north"]}, "by more than upper case"),
+        (Schedule, {"partitions": "listed", "keys": ["North", "north"]}, "in more than letter case"),
         (
             Schedule,
             {"partitions": "listed", "keys": ["a", "2026-01-05"]},

@@ -73,9 +73,10 @@ SENTINEL = (
 )
 
 LOST_ZEROS = (
-    "did some values lose the zero at their front? Some are others without it, and stand for another group "
-    "in the release. A spreadsheet does this to postal codes. If yes, write them alike in the source, or "
-    "with values: {text: text} of the column, under clean. If no, delete this question."
+    "did some values lose their leading zero? Some values equal another value without its leading zero, and "
+    "the release counts them as a different group. A spreadsheet does this to postal codes. If yes, write "
+    "them alike in the source, or with values: {text: text} of the column, under clean. If no, delete this "
+    "question."
 )
 
 

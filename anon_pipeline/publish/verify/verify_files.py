@@ -151,7 +151,7 @@ def check_folder(folder: Path, read: Read, policy: Policy | None) -> Verdict:
             (found.former, "of earlier releases"),
             (
                 found.unfinished,
-                "named as if a crash had left them, with any content: delete them",
+                "named like files of an interrupted run, whose content was not checked: delete them",
             ),
         )
         if many

@@ -109,8 +109,8 @@ def test_an_unfinished_file_is_mentioned_whatever_it_holds(out: Path) -> None:
     assert said() is None
     (out / ".anon-pipeline-abcdefgh.part").write_text("Quillfeather")
     assert said() == (
-        "the folder also holds 1 file named as if a crash had left them, with any content: delete them; this "
-        "manifest does not cover them"
+        "the folder also holds 1 file named like files of an interrupted run, whose content was not checked: "
+        "delete them; this manifest does not cover them"
     )
 
 
