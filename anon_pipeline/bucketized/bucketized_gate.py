@@ -109,8 +109,8 @@ def _of_attacker(policy: BucketizedPolicy, release: Release) -> Verdict:
 def simulated_guesses(policy: BucketizedPolicy, codes: np.ndarray) -> float:
     """Return the share of right guesses for buckets that are drawn as those of the release are.
 
-    Or, if it is larger, that of who knows the other columns of the last slice, which stand beside the
-    sensitive values.
+    Or, if it is larger, the share of an attacker who knows the other columns of the last slice, which are in
+    the same rows as the sensitive values.
     """
     names = list(policy.columns)
     known = [name for one in policy.slices[:-1] for name in one]
@@ -127,7 +127,7 @@ def simulated_guesses(policy: BucketizedPolicy, codes: np.ndarray) -> float:
 
 
 def _seen_beside(known: np.ndarray, sensitive: np.ndarray) -> float:
-    """Return the share of records whose value is the most frequent one beside equal other values."""
+    """Return the share of records with the most frequent sensitive value of all that have the same others."""
     groups = np.unique(known, axis=0, return_inverse=True)[1].ravel()
     pairs, counts = np.unique(np.stack([groups, sensitive]), axis=1, return_counts=True)
     most = np.zeros(int(groups.max()) + 1, np.int64)

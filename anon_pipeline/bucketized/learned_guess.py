@@ -41,7 +41,8 @@ def right_guesses(known: Integers, sensitive: Integers, buckets: Integers, *, cu
     """
     exact = [np.unique(column, return_inverse=True)[1].astype(np.int64) for column in known.T]
     coarse = [_few(column) if own else column for column, own in zip(exact, cut, strict=True)]
-    looks = [coarse, *([exact] if any(cut) else []), *([pair] for pair in _pairs(coarse))]
+    pairs = itertools.islice(_pairs(coarse), _MOST_PAIRS)
+    looks = [coarse, *([exact] if any(cut) else []), *([pair] for pair in pairs)]
     return max(right_by(columns, sensitive, buckets) for columns in looks)
 
 
@@ -66,12 +67,10 @@ def right_by(columns: Sequence[Integers], sensitive: Integers, buckets: Integers
 
 def _pairs(columns: Sequence[Integers]) -> Iterator[Integers]:
     """Yield the codes of pairs of columns that have enough records for each pair of values."""
-    found = 0
     for one, other in itertools.combinations(columns, 2):
         cells = one * (int(other.max(initial=0)) + 1) + other
         distinct, codes = np.unique(cells, return_inverse=True)
-        if len(distinct) * _RECORDS_EACH <= len(codes) and found < _MOST_PAIRS:
-            found += 1
+        if len(distinct) * _RECORDS_EACH <= len(codes):
             yield codes.astype(np.int64)
 
 

@@ -21,8 +21,7 @@ class ReleaseKind:
     policy: place of the model of its policy, a `policy.declared_release.DeclaredRelease`.
     parts: place of what it does, a `declared.parts.Parts`.
     page: of the documents.
-    once: why people are released once in this way, and what another release would tell; None: they may be
-        released again.
+    once: why a dataset may have only one release of this kind; None: it may have several.
     """
 
     name: str

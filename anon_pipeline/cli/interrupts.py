@@ -21,13 +21,13 @@ TERMINATED: Final = 143
 """Exit code after SIGTERM, by the same rule."""
 
 UNREAD: Final = 141
-"""Exit code where whoever read the output has ended (SIGPIPE), by the same rule."""
+"""Exit code if the program that read the output has ended (SIGPIPE), by the same rule."""
 
 _PATIENCE: Final = 0.5  # seconds for the program to end by itself
 
 
 def end_unread() -> NoReturn:
-    """End this process, since whoever read its output has ended; what waits to be written there is lost."""
+    """End this process, since the program that read its output has ended; unwritten output is lost."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.canonical import canonical_form
 from anon_pipeline.base.digest import digest_frame
-from anon_pipeline.base.errors import GateRefused, PolicyError, PublishError, private_stage
+from anon_pipeline.base.errors import PolicyError, PublishError, private_stage
 from anon_pipeline.base.observer import Observer, Step, ignore
 from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.declared.declared_manifest import (
@@ -32,6 +32,7 @@ from anon_pipeline.declared.declared_manifest import (
 from anon_pipeline.declared.declared_report import declared_report
 from anon_pipeline.declared.domain_codes import domain_codes, refuse_unread
 from anon_pipeline.declared.parts import Release, parts_of
+from anon_pipeline.declared.released_once import refuse_another
 from anon_pipeline.ledger import Asked, exact_text, ledger_at
 from anon_pipeline.ledger.requests import columns_digest
 from anon_pipeline.limits.verdicts import GateReport
@@ -162,7 +163,7 @@ def draw_release(
     with private_stage("ledger"):
         booked = declared_booking(policy, locations, run=run)
         booked.find()
-        _refuse_another(policy, booked)
+        refuse_another(policy, booked)
     draws = Draws(policy.name, None, locations.vault, partial(vault_of, locations), locations.project)
     opened = Opening(booked, draws, entropy or system_entropy(), keeps=True)
     observe(Step("source"))
@@ -181,20 +182,6 @@ def draw_release(
         observe(Step("gate"))
         tables, data, report = judge_files(policy, made, codes, seeded=drawn.key.seeded)
     return Draft(policy, locations, opened, tables, data, len(codes), report, drawn.release_id)
-
-
-def _refuse_another(policy: DeclaredRelease, booked: Booking) -> None:
-    """Refuse to release people again in a way that is safe once.
-
-    Raises:
-        GateRefused: the ledger has a published release of the dataset, of this kind.
-    """
-    once = policy.kind.once
-    if once is not None and booked.ledger is not None and booked.ledger.has_published(booked.asked):
-        raise GateRefused(
-            f"{policy.kind.words} of this dataset is published, and {once}. If this release is about other "
-            "people, change dataset in the policy. If it is about the same people, keep the published one."
-        )
 
 
 def publish_draft(draft: Draft) -> DeclaredPublished:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import posixpath
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from anon_pipeline.base.errors import InputError, private_stage
 from anon_pipeline.base.freed_memory import return_freed_memory
@@ -31,6 +31,9 @@ from anon_pipeline.publish.accounting.booking import booking
 from anon_pipeline.report.words import level_in_words
 from anon_pipeline.sources.paths import local_path
 from anon_pipeline.vault.keys import keys_from
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 RECORDS: Final = 1_000_000
 """Records of a partition, about, if nobody says how many partitions there shall be."""
@@ -110,23 +113,11 @@ def divide(
             files = [places.folder / f"{one}.parquet" for one in keys]
             if not readable.copied:
                 held.enter_context(hold_part_folder(places.folder, places.policy))
-            rows = readable.rows()
-            if plan.classes is not None:
-                rows = with_classes(rows, class_column(policy), plan.classes)
-            write_parts(rows, plan.owners, files, made=written, key=key)
-        words = {
-            name: level_in_words(policy, name, level, hierarchies=locations.hierarchies)
-            for name, level in plan.levels.items()
-        }
+            write_parts(_rows(policy, readable, plan), plan.owners, files, made=written, key=key)
+        words = _words(policy, plan, locations)
         written.append(places.policy)
-        chosen = "levels" if plan.classes is None else "classes"
-        write_policy(
-            places.policy,
-            made,
-            name=policy_file.name,
-            closer=bool(plan.closeness or plan.judged),
-            chosen=chosen,
-        )
+        closer = bool(plan.closeness or plan.judged)
+        write_policy(places.policy, made, name=policy_file.name, closer=closer)
     return Division(
         keys,
         len(plan.owners),
@@ -140,6 +131,20 @@ def divide(
         policy=places.policy,
         releases=locations.releases / made["attributes"]["publish"]["to"],
     )
+
+
+def _rows(policy: Policy, readable: Source, plan: Plan) -> Iterable[pa.Table]:
+    """Return the records as the partitions have them: with their classes if cuts have made these."""
+    rows = readable.rows()
+    return rows if plan.classes is None else with_classes(rows, class_column(policy), plan.classes)
+
+
+def _words(policy: Policy, plan: Plan, locations: Locations) -> dict[str, str]:
+    """Say what the level of each column shows; nothing where classes are made by cuts."""
+    levels = plan.levels.items()
+    return {
+        name: level_in_words(policy, name, one, hierarchies=locations.hierarchies) for name, one in levels
+    }
 
 
 def _plan(

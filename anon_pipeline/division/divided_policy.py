@@ -65,19 +65,18 @@ def divided_document(
     return made
 
 
-def write_policy(
-    path: Path, document: Mapping[str, Any], *, name: str, closer: bool, chosen: str = "levels"
-) -> None:
+def write_policy(path: Path, document: Mapping[str, Any], *, name: str, closer: bool) -> None:
     """Write the policy's file.
 
     Args:
         name: of the file of the whole table.
         closer: whether a t is smaller.
-        chosen: what was chosen for the whole table, ``levels`` or ``classes``.
     Raises:
         InputError: it cannot be written.
     """
     more = ", and in budget.per" if document.get("attributes", {}).get("budget") is not None else ""
+    recoded = document.get("attributes", {}).get("anonymize", {})
+    chosen = "classes" if "classes" in recoded else "levels"
     shown = name if name.isprintable() else escape(name)  # a line feed would end the comment
     head = _HEAD.format(name=shown, chosen=chosen, more=more + ("; and it has a smaller t" if closer else ""))
     text = head + yaml.safe_dump(dict(document), sort_keys=False, allow_unicode=True, width=110)

@@ -23,7 +23,7 @@ class ByRecord:
     labels: (n,) tuple of each record.
     sensitive: (n,) values 0 … v−1 of each limited column, in the order of the limits.
     target: (n,) class label of each record, for a loss that needs labels; None without.
-    given: (n,) class of each record, 0 … m−1, for a recoder that is told the classes; None without.
+    given: (n,) class of each record, 0 … m−1, for a recoder that gets the classes; None without.
     """
 
     table: DistinctTuples = field(repr=False)

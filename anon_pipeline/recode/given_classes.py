@@ -1,4 +1,4 @@
-"""Classes that somebody else chose: each releases the ranges that it covers."""
+"""Classes that are given with the records: each releases the range of its values in every column."""
 
 from __future__ import annotations
 

@@ -89,8 +89,7 @@ def _answer_singling_out(
 ) -> Answer:
     alone, hashed = [column for column in plain if column.alone], _hashed_names(policy)
     names, exact = ", ".join(policy.generalized), [*(column.column for column in alone), *hashed]
-    once = " if each person has one record, which the gate doubts (repeated_people)"
-    once = once if may_repeat(gate) else ""
+    once = " if each person has one record, which the gate doubts (repeated_people)" * may_repeat(gate)
     short = f"Not by {names}{once}" + (f", but by {', '.join(exact)}" if exact else "")
     if policy.noisy:
         changed = "released with noise or changed" if policy.changed_columns else "released with noise"

@@ -231,4 +231,4 @@ def _is_on_noise(limit: Limit) -> bool:
 
 def may_repeat(gate: GateReport) -> bool:
     """Tell whether the gate warned that a person may have several records."""
-    return any(one.limit == REPEATED_PEOPLE.name and one.status is not Status.PASSED for one in gate.verdicts)
+    return any(one.limit == REPEATED_PEOPLE.name and one.status is Status.WARNED for one in gate.verdicts)

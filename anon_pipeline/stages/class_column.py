@@ -7,7 +7,7 @@ import hashlib
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.errors import InputError, withhold_text
 from anon_pipeline.base.packed_tables import Table, factorize_column, missing_cells, with_text_names
 from anon_pipeline.encode.codes import GIVEN
 from anon_pipeline.policy.model import Policy
@@ -48,13 +48,11 @@ def number_classes(policy: Policy, frame: Table) -> NDArray[np.int64] | None:
     missing = int(missing_cells(named, name).sum())
     if missing:
         raise InputError(f"anonymize.classes: every record must have a class, {missing:,} have none")
-    try:
+    said = "anonymize.classes: must hold numbers, booleans, texts or dates of the years 1 to 9999"
+    with withhold_text(said, TypeError, ValueError, OverflowError, NotImplementedError):
         codes, values = factorize_column(named, name)
-    except TypeError:
-        values = None
-    if values is None:
-        raise InputError("anonymize.classes: must hold numbers, booleans, texts or dates")
-    digests = [hashlib.sha256(str(value).encode("utf-8", "surrogatepass")).digest() for value in values]
+        texts = [str(value).encode("utf-8", "surrogatepass") for value in values]
+    digests = [hashlib.sha256(one).digest() for one in texts]
     numbers = np.array([int.from_bytes(one[:8], "big", signed=True) for one in digests], np.int64)
     return numbers[codes]
 

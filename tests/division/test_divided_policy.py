@@ -91,7 +91,7 @@ def test_classes_take_the_place_of_levels(tmp_path: Path) -> None:
     anonymize = made["attributes"]["anonymize"]
     assert (anonymize["recoder"], anonymize["classes"]) == ("given", "division_class")
     assert "levels" not in anonymize
-    write_policy(tmp_path / "parts.yaml", made, name="whole.yaml", closer=False, chosen="classes")
+    write_policy(tmp_path / "parts.yaml", made, name="whole.yaml", closer=False)
     assert "whose classes were chosen" in (tmp_path / "parts.yaml").read_text()
 
 

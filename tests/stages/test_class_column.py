@@ -44,7 +44,7 @@ def test_another_policy_has_no_such_column() -> None:
     ("frame", "said"),
     [
         (frame_of([1, None, None]), "every record must have a class, 2 have none"),
-        (frame_of([[1], [2]]), "must hold numbers, booleans, texts or dates"),
+        (frame_of([[1], [2]]), "must hold numbers, booleans, texts or dates of the years 1 to 9999: Type"),
         (frame_of([1])[["x"]], "must name one column of the source, there are 0"),
         (frame_of([1])[["x", "own", "own"]], "must name one column of the source, there are 2"),
     ],
