@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from anon_pipeline.catalog.releases import group_of
 from anon_pipeline.cli.shared import print_table
 
 if TYPE_CHECKING:
@@ -60,7 +62,34 @@ def describe_total(dataset: str, releases: Sequence[State]) -> str:
     counted = [state for state in releases if state.counts]
     waiting = [state for state in counted if state.last.event == "opened" and state.published_at is None]
     unpublished = [state for state in counted if state.drawn_at is not None and state.published_at is None]
-    total = exact_text(sum((state.epsilon for state in counted), start=0))
-    text = f"{dataset}: ε = {total} spent, releases: {len(counted)}"
+    total, of_a_record = _sum(counted), _spent_by_a_record(counted)
+    text = f"{dataset}: ε = {exact_text(of_a_record)} spent, releases: {len(counted)}"
     text += f", of them open: {len(waiting)}" if waiting else ""
-    return text + (f", drawn and not published: {len(unpublished)}" if unpublished else "")
+    text += f", drawn and not published: {len(unpublished)}" if unpublished else ""
+    if of_a_record < total:
+        text += (
+            f". A record is in one partition of each divided table, so this is the most that is spent on it; "
+            f"all partitions together: ε = {exact_text(total)}"
+        )
+    return text
+
+
+def _spent_by_a_record(counted: Sequence[State]) -> Fraction:
+    """Return what is spent on one record at most, which is in one partition of each divided table."""
+    from anon_pipeline.ledger.budget import most_of_each_group  # noqa: PLC0415
+
+    most = most_of_each_group(state.entry for state in counted if _is_divided(state))
+    others = [state for state in counted if not _is_divided(state)]
+    return _sum(others) + sum((Fraction(entry.epsilon) for entry in most), start=Fraction(0))
+
+
+def _is_divided(state: State) -> bool:
+    """Tell whether this is a release of a partition whose group has others, with other records."""
+    from anon_pipeline.ledger.budget import is_listed  # noqa: PLC0415
+
+    key = state.last.partition
+    return key is not None and is_listed(state.last.partition_kind, key) and group_of(key) != ""
+
+
+def _sum(counted: Iterable[State]) -> Fraction:
+    return sum((state.epsilon for state in counted), start=Fraction(0))

@@ -179,21 +179,32 @@ def _of_the_records(entries: Sequence[Entry], partition: str | None) -> list[Ent
     """Return the releases of the records of a partition.
 
     Its own, those without partitions, and of each other group of listed partitions one.
-
-    A record is in one partition of each group, nobody knows in which: the one that has spent most counts.
     """
     own = group_of(partition) if partition is not None and can_be_listed(partition) else None
     found = [entry for entry in entries if entry.partition in (partition, None)]
-    groups: dict[str, dict[str, list[Entry]]] = {}
+    return found + most_of_each_group(
+        entry
+        for entry in entries
+        if entry.partition is not None
+        and is_listed(entry.partition_kind, entry.partition)
+        and group_of(entry.partition) != own
+    )
+
+
+def most_of_each_group(entries: Iterable[Entry]) -> list[Entry]:
+    """Return, of each group of listed partitions, the releases of the partition that has spent most.
+
+    A record is in one partition of each group, nobody knows in which.
+    """
+    groups: dict[str, dict[str | None, list[Entry]]] = {}
     for entry in entries:
-        if entry.partition is None or not is_listed(entry.partition_kind, entry.partition):
-            continue
-        group = group_of(entry.partition)
-        if group != own:
-            groups.setdefault(group, {}).setdefault(entry.partition, []).append(entry)
-    for partitions in groups.values():
-        found += max(partitions.values(), key=lambda one: sum(Fraction(entry.epsilon) for entry in one))
-    return found
+        group = groups.setdefault(group_of(entry.partition or ""), {})
+        group.setdefault(entry.partition, []).append(entry)
+    return [
+        entry
+        for partitions in groups.values()
+        for entry in max(partitions.values(), key=lambda one: sum(Fraction(each.epsilon) for each in one))
+    ]
 
 
 def is_listed(kind: str | None, partition: str) -> bool:

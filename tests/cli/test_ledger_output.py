@@ -31,6 +31,26 @@ def test_the_total_counts_what_is_spent_and_says_what_is_open(states: list[State
     assert describe_total("people", states[1:2]) == "people: ε = 0 spent, releases: 0"
 
 
+def test_of_a_divided_table_the_total_counts_one_partition(
+    tmp_path: Path, small_policy: Callable[..., Policy]
+) -> None:
+    book = ledger_at(f"sqlite:///{tmp_path}/ledger.sqlite")
+    asked = replace(requested_by(small_policy(dataset="people"), "w1"), budget=None)
+    for kind, key in (
+        *(("listed", f"d1.{number}") for number in (1, 2, 2, 3)),
+        *(("listed", f"d2.{number}") for number in (1, 2)),
+        *(("listed", "north"), ("listed", "south"), ("none", None)),
+    ):
+        book.open(replace(asked, partition=key, partition_kind=kind))
+    states = list(release_states(book.events()).values())
+    # d1: the second partition twice, 4; d2: 2; both regions and the whole table count: 6
+    assert describe_total("people", states) == (
+        "people: ε = 12 spent, releases: 9, of them open: 9. A record is in one partition of each divided "
+        "table, so this is the most that is spent on it; all partitions together: ε = 18"
+    )
+    assert describe_total("people", states[6:]) == "people: ε = 6 spent, releases: 3, of them open: 3"
+
+
 def test_a_row_has_the_exact_epsilon_and_none_for_what_failed(states: list[State]) -> None:
     rows = [release_row(state) for state in states]
     assert [row["epsilon"] for row in rows] == ["2", "0", "2"]
