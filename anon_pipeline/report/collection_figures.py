@@ -5,6 +5,7 @@ All of it is read from manifests that were verified, one at a time: what they sa
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -95,15 +96,20 @@ class WorstPart:
 
 @dataclass(frozen=True, slots=True)
 class CollectionFigures:
-    """What the page shows: each release, and each limit over all of them."""
+    """What the page shows: each release, and each limit over all of them.
+
+    promised: in how many releases each sentence of the guarantee stands.
+    """
 
     parts: list[PartFigures] = field(default_factory=list, repr=False)
     limits: dict[str, WorstPart] = field(default_factory=dict, repr=False)
+    promised: Counter[str] = field(default_factory=Counter, repr=False)
 
     def add(self, folder: str, document: Mapping[str, Any]) -> None:
         """Add what the verified manifest of one release says."""
         gate = GateReport.from_json(document["gate"])
         self.parts.append(_figures(folder, document, gate))
+        self.promised.update(dict.fromkeys(document["guarantee"], 1))
         for verdict in gate.verdicts:
             new = _limit_row(folder, verdict)
             old = self.limits.get(verdict.limit)

@@ -17,6 +17,7 @@ from anon_pipeline.report.page_template import page_template
 
 LISTED: Final = 1_000
 """Releases with a row of their own; more would make the page too large to be opened."""
+_SENTENCES: Final = 100  # of guarantees, with those that only some releases have
 _REVIEWED: Final = "accepted.reviewed"
 _PAGE: Final = Path(__file__).parent / "collection_page.html.j2"
 
@@ -42,6 +43,7 @@ def collection_page(document: Mapping[str, Any], found: CollectionFigures) -> by
         "worst": numbered,
         "unpublished": unpublished,
         "held": [row.limit for row in held],
+        "promised": list(_promised(found)),
         "warned": [row for row in warned if not row.of_policy],
         "parts": [_row(part) for part in found.parts[:LISTED]],
         "more": max(len(found.parts) - LISTED, 0),
@@ -51,6 +53,15 @@ def collection_page(document: Mapping[str, Any], found: CollectionFigures) -> by
     accepted = [row for row in warned if row.of_policy and row.limit != _REVIEWED]
     unreviewed = sum(row.warned for row in warned if row.limit == _REVIEWED)
     return page_template(_PAGE).render(shown, accepted=accepted, unreviewed=unreviewed).encode()
+
+
+def _promised(found: CollectionFigures) -> Iterator[str]:
+    """Yield the sentences of the guarantee; those that not all releases have say how many do."""
+    for sentence, count in list(found.promised.items())[:_SENTENCES]:
+        some = "" if count == len(found.parts) else f" (in {count:,} of {len(found.parts):,} releases)"
+        yield f"{sentence}{some}"
+    if len(found.promised) > _SENTENCES:
+        yield f"And {len(found.promised) - _SENTENCES:,} more sentences: see the reports of the releases."
 
 
 def _summary(document: Mapping[str, Any], parts: Sequence[PartFigures]) -> Iterator[tuple[str, str]]:

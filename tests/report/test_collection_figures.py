@@ -23,6 +23,7 @@ def manifest(*verdicts: dict[str, Any], **changes: Any) -> dict[str, Any]:
         "files": [{"records": 70}, {"records": 20}],
         "gate": {"verdicts": [*verdicts], "data_digest": "d", "policy_digest": "p"},
         "epsilon": 2.0,
+        "guarantee": ["Left out: name."],
         "facts": {
             "raw": {"records": 100},
             "deidentified": {"people": None},

@@ -49,6 +49,23 @@ def test_it_says_what_came_in_what_is_out_and_what_is_promised() -> None:
         assert sentence in re.sub(r"(?<=\.) +(?=[A-Z])", " ", said), sentence
 
 
+def test_what_is_promised_stands_there_once_and_says_where_not_all_do() -> None:
+    parts = several("a.1", "a.2", guarantee=["Left out: name.", "k = 3."])
+    parts += several("a.3", guarantee=["k = 3.", "k = 3.", "Masked: phone."])
+    said = text(collection_page(document(), collection_figures(parts)))
+    _, _, promised = said.partition("by its own manifest: ")
+    assert promised.startswith(
+        "Left out: name. (in 2 of 3 releases) k = 3. Masked: phone. (in 1 of 3 releases)"
+    )
+
+
+def test_many_different_promises_are_cut() -> None:
+    parts = [one for n in range(60) for one in several(f"a.{n}", guarantee=[f"x {n}.", f"y {n}."])]
+    said = text(collection_page(document(), collection_figures(parts)))
+    assert "And 20 more sentences: see the reports of the releases." in said
+    assert "x 49." in said and "x 50." not in said
+
+
 def test_without_a_list_of_keys_it_says_so() -> None:
     said = text(collection_page(document(keys_checked=False), collection_figures(several("a.1"))))
     assert "It was not compared with a list of keys" in said and "Yes. When" not in said
