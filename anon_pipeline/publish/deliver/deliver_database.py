@@ -106,12 +106,14 @@ class DatabaseTable:
     partition: str | None
 
     def ready(self) -> None:
-        """Refuse a database that does not answer, or a table that holds something else."""
+        """Refuse a database that does not answer, a table that holds something else, or may not be made."""
         with (
             _withhold_errors("the database must be reachable, and accept the login of the URL"),
             self._open() as opened,
         ):
             self._recorded_manifest(opened)
+            with _withhold_errors("the table and its columns must be such as this login may make and fill"):
+                self._try(opened)
 
     def deliver(self, parcel: Parcel) -> None:
         """Replace the records, read them back, compare, and record the manifest, in one transaction.
@@ -167,6 +169,21 @@ class DatabaseTable:
             f"{KEY}.table: must be a table of the release {self.policy.name} alone, or not be there, got one "
             f"that was not delivered as it is. Name another table, or drop this one yourself."
         )
+
+    def _try(self, opened: sa.Connection) -> None:
+        """Make the tables if they are not there, change no record of them, and undo it.
+
+        So names that the database reserves, and rights that are missing, are noticed before noise is drawn.
+        """
+        import sqlalchemy as sa  # noqa: PLC0415
+
+        columns = [sa.Column(name, sa.Text) for name in self.policy.released]
+        table = sa.Table(self.name, sa.MetaData(), *columns, schema=self.schema)
+        undone = opened.begin_nested()
+        for one in (table, self._records()):
+            one.create(opened, checkfirst=True)
+            opened.execute(one.delete().where(sa.false()))
+        undone.rollback()
 
     def _record(self, opened: sa.Connection, parcel: Parcel) -> None:
         """Say which release the table holds."""

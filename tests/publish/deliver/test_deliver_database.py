@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 import sqlalchemy as sa
 
 from anon_pipeline.base.errors import InputError, PublishError
+from anon_pipeline.ledger import ledger_at
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.publish.deliver.deliver_database import at_database_env
@@ -24,6 +26,7 @@ from tests.publish.delivered import parcel_of, publish_in
 Small = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]
 DELIVER = {"database_env": "SHOP_URL", "table": "visits"}
+UNFIT = "must be such as this login may make and fill"
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -257,6 +260,52 @@ def test_a_database_that_does_not_answer_is_refused_before_noise_is_drawn(
         publish_in(tmp_path, small_policy(publish={"deliver": DELIVER}), small_people())
     assert "CANARY" not in str(error.value)
     assert not (tmp_path / "out").exists()
+
+
+def test_a_name_that_sqlite_reserves_is_refused_before_noise_is_drawn(
+    small_policy: Small, small_people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "shop.db").touch()
+    monkeypatch.setenv("SHOP_URL", f"sqlite:///{tmp_path}/shop.db")
+    policy = small_policy(publish={"deliver": DELIVER | {"table": "sqlite_visits"}})
+    with pytest.raises(PublishError, match=f"{UNFIT}: OperationalError"):
+        publish_in(tmp_path, policy, small_people())
+    assert not list(tmp_path.rglob("manifest.json"))
+    assert not ledger_at(f"sqlite:///{tmp_path}/ledger.sqlite").events()
+
+
+def test_a_login_that_may_not_write_is_refused_before_noise_is_drawn(
+    small_policy: Small, tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    role = f"reader_{uuid.uuid4().hex}"
+    place = postgres_url.replace("ql://", "ql+psycopg://")
+    owner = sa.create_engine(place, isolation_level="AUTOCOMMIT", poolclass=sa.NullPool)
+    policy = small_policy(publish={"deliver": DELIVER | {"table": ["shop", "visits"]}})
+    monkeypatch.setenv("SHOP_URL", sa.make_url(postgres_url).set(username=role).render_as_string(False))
+    destination = at_database_env(policy, Locations.of(tmp_path, {}), None)
+    with owner.connect() as connection:
+        run = connection.exec_driver_sql
+        run(f"CREATE SCHEMA shop; CREATE ROLE {role} LOGIN; GRANT USAGE ON SCHEMA shop TO {role}")
+        try:
+            with pytest.raises(PublishError, match=UNFIT):
+                destination.ready()
+            run(f"GRANT CREATE ON SCHEMA shop TO {role}")
+            destination.ready()
+        finally:
+            run(f"DROP SCHEMA shop CASCADE; DROP OWNED BY {role}; DROP ROLE {role}")
+
+
+def test_the_try_leaves_nothing(
+    small_policy: Small, small_people: People, tmp_path: Path, engine: sa.Engine
+) -> None:
+    policy = small_policy(publish={"deliver": DELIVER})
+    destination = at_database_env(policy, Locations.of(tmp_path, {}), None)
+    destination.ready()
+    assert not sa.inspect(engine).get_table_names()
+    publish_in(tmp_path, policy, small_people())
+    before = held(engine)
+    destination.ready()
+    assert held(engine) == before
 
 
 def test_the_ledger_is_no_destination(
