@@ -237,7 +237,10 @@ def print_report(  # noqa: PLR0913 - who may see what of it
         shown = v.measured if exact else (band or "") if value is None else f"{value:.6g}"
         ended = outcome_of(v)
         rows.append((v.limit, shown, demanded_by(v, policy), f"{ended}: {v.reason}" if v.reason else ended))
-    print_table(("limit", "measured", "demanded", "verdict"), rows, title=title, err=err)
+    headings = ("limit", "measured", "demanded", "verdict")
+    columns = [0, 1, 2, 3] if any(row[1] for row in rows) else [0, 2, 3]  # as no value may be shown
+    lines = [[row[at] for at in columns] for row in rows]
+    print_table([headings[at] for at in columns], lines, title=title, err=err)
 
 
 def print_refused(refused: GateRefused) -> None:

@@ -193,9 +193,10 @@ def _values(text: str | None, option: str, kind: Callable[[str], Value]) -> tupl
 
 def _print(tuning: Tuning, title: str) -> None:
     """Print the points as one table; what all points have in common stands in its title."""
-    from anon_pipeline.tuning.output import rows  # noqa: PLC0415
+    from anon_pipeline.tuning.output import rows, short_verdicts  # noqa: PLC0415
 
-    found = rows(tuning)
+    verdicts, limits = short_verdicts(tuning.points)
+    found = [{**row, "verdict": said} for row, said in zip(rows(tuning), verdicts, strict=True)]
     common = [name for name in _GRID if found and len({row[name] for row in found}) == 1]
     said = [f"{name} {found[0][name]}" for name in common if found[0][name] != "–"]
     unknown = [] if any(row["linking_known"] != "–" for row in found) else ["linking_known"]
@@ -205,6 +206,9 @@ def _print(tuning: Tuning, title: str) -> None:
     lines = [(*(row[name] for name in columns), mark) for row, mark in zip(found, marks, strict=True)]
     numbers = set(headings) - {"recoder", "amount", "verdict", ""}
     print_table(headings, lines, title=", ".join([title, *said]), numbers=numbers, width=140)
+    if limits:
+        click.echo("Limits by the numbers in the column verdict:")
+        click.echo("".join(f"  {limit}\n" for limit in limits), nl=False)
 
 
 def _write(tuning: Tuning, policy: Policy, csv_file: Path | None, map_file: Path | None) -> list[str]:

@@ -79,11 +79,32 @@ def shown_share(share: float, point: Point, records: int) -> float:
 
 def verdict(point: Point) -> str:
     """Say that a point passes, with what warnings, or which limits it does not keep."""
-    refused = [v.limit for v in point.verdicts if not v.status.publishable]
-    warned = [v.limit for v in point.verdicts if v.status is Status.WARNED]
+    refused, warned = _unkept(point)
     if refused:
         return "not " + ", ".join(refused)
     return "passes" + (f", warns: {', '.join(warned)}" if warned else "")
+
+
+def short_verdicts(points: Sequence[Point]) -> tuple[list[str], list[str]]:
+    """Say of each point what `verdict` says, with numbers for limits; and which number is which limit.
+
+    Most points of a grid warn of the same limits, whose names need many lines each.
+    """
+    shown = [(refused, []) if refused else ([], warned) for refused, warned in map(_unkept, points)]
+    names = dict.fromkeys(name for refused, warned in shown for name in (*refused, *warned))
+    numbers = {name: number for number, name in enumerate(names, 1)}
+    said = []
+    for refused, warned in shown:
+        numbered = ", ".join(map(str, sorted(numbers[name] for name in refused or warned)))
+        passes = f"passes, warns of {numbered}" if warned else "passes"
+        said.append(f"refused by {numbered}" if refused else passes)
+    return said, [f"{number}: {name}" for name, number in numbers.items()]
+
+
+def _unkept(point: Point) -> tuple[list[str], list[str]]:
+    """Return the limits that refuse a point, and those that warn."""
+    refused = [one.limit for one in point.verdicts if not one.status.publishable]
+    return refused, [one.limit for one in point.verdicts if one.status is Status.WARNED]
 
 
 def rows(tuning: Tuning) -> list[dict[str, str]]:
