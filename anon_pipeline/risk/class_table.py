@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,11 +11,13 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.blocks import slices_of
 from anon_pipeline.base.compilation import kernel
-from anon_pipeline.base.order import count_different
+from anon_pipeline.base.order import count_different, count_values
 from anon_pipeline.base.sorting import sort_rows
 from anon_pipeline.risk.histograms import class_sizes, starts_of
 
 _REMEMBERED = 3  # tables
+_EXACT = 2**53  # to here, each whole number is a float of its own
+_LARGEST = 2**62  # of numbers that stand for a class and a row
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,12 +144,50 @@ def class_table(values: NDArray[np.float64], labels: NDArray[np.integer]) -> Cla
     if labels.dtype != np.int64 or not (labels.flags.writeable and labels.flags.c_contiguous):
         labels = np.array(labels, np.int64)  # what may not be written is another type, compiled again
     sizes = class_sizes(labels[labels >= 0], m=int(labels.max(initial=-1)) + 1)
+    found = _table_of_whole_numbers(values, labels, m=len(sizes))
+    if found is not None:
+        return found
     starts = starts_of(sizes)
     rows = _group(np.ascontiguousarray(values, np.float64), labels, starts)
     _sort_within(rows, starts)
     before = np.flatnonzero(_begin_another(rows, starts)).astype(np.int64)
     return ClassTable(
         _take_forward(rows, before[:-1]), np.searchsorted(before[:-1], starts).astype(np.int64), before
+    )
+
+
+def _table_of_whole_numbers(
+    values: NDArray[np.float64], labels: NDArray[np.int64], *, m: int
+) -> ClassTable | None:
+    """Make the table of whole numbers; None of others, and where class and row together are too large.
+
+    A record is then one number, with its class in front, and numbers sort several times as fast as rows.
+    """
+    in_class = labels >= 0
+    if not in_class.all():
+        values, labels = values[in_class], labels[in_class]
+    least, most = values.min(axis=0), values.max(axis=0)
+    if max(-least.min(), most.max()) > _EXACT:
+        return None
+    spans = [int(high) - int(low) + 1 for low, high in zip(least, most, strict=True)]
+    space = m * math.prod(spans)
+    if space > _LARGEST:
+        return None
+    keys = labels.copy()
+    for low, span, column in zip(least, spans, values.T, strict=True):
+        whole = column.astype(np.int64)
+        if not (whole == column).all():
+            return None
+        whole -= int(low)
+        keys *= span
+        keys += whole
+    left, counts = count_values(keys, space)
+    rows = np.empty((len(left), len(spans)))
+    for at in reversed(range(len(spans))):
+        left, digit = np.divmod(left, spans[at])
+        rows[:, at] = digit + least[at]
+    return ClassTable(
+        rows, np.searchsorted(left, np.arange(m + 1)).astype(np.int64), np.append(0, np.cumsum(counts))
     )
 
 

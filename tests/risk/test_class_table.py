@@ -42,6 +42,26 @@ def test_short_and_long_classes_are_sorted_alike(n):
     assert found.before[-1] == n
 
 
+@given(tables(), st.sampled_from([1.0, 0.5, 2.0**52, 2.0**54]), st.integers(-(2**53), 2**52))
+def test_whole_numbers_other_numbers_and_large_ones_make_equal_tables(table, step, shift):
+    """Those of whole numbers are made from one number for each record, the others from rows."""
+    values, labels = table
+    moved = values * step + (shift if step == 1 else 0)
+    found, expected = class_table(moved, labels), class_table(values + 0.5, labels)
+    assert np.array_equal(found.rows, (expected.rows - 0.5) * step + (shift if step == 1 else 0))
+    assert np.array_equal(found.starts, expected.starts)
+    assert np.array_equal(found.before, expected.before)
+
+
+def test_columns_too_wide_for_one_number_are_sorted_by_rows():
+    values = np.random.default_rng(1).integers(-(2**40), 2**40, (300, 2)).astype(np.float64)
+    labels = np.arange(300) % 3
+    found = class_table(values, labels)
+    for label in range(3):
+        rows = found.rows[found.starts[label] : found.starts[label + 1]]
+        assert np.array_equal(rows, np.unique(values[labels == label], axis=0))
+
+
 def test_a_class_number_that_nobody_has_is_refused():
     with pytest.raises(ValueError, match="1 of 3 empty"):
         class_table(np.zeros((2, 1)), np.array([0, 2]))
