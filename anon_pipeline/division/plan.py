@@ -27,6 +27,8 @@ from anon_pipeline.recode.tuples import DistinctTuples, some_tuples
 from anon_pipeline.stages.recoder_task import question
 
 _FEWER = "Take fewer partitions (--into)"
+_UNDIVIDED = "Make one release of the table (anon-pipeline run)"
+_LEAST: Final = 2  # partitions
 _TRIES: Final = 3
 
 
@@ -207,8 +209,13 @@ def _refuse_without_classes(classes: _Assigned) -> None:
     if without:
         raise InputError(
             f"--into must be at most the number of classes that are released, got {many:,}, of which "
-            f"{without:,} would have none. Take fewer."
+            f"{without:,} would have none. {_fewer(many - without)}."
         )
+
+
+def _fewer(most: int) -> str:
+    """Say what to do where so many partitions, but no more, could be made; a division has two at least."""
+    return _FEWER if most >= _LEAST else _UNDIVIDED
 
 
 def _refuse_without_values(deciding: Deciding, owners: NDArray[np.int16], parts: int) -> None:
@@ -219,7 +226,8 @@ def _refuse_without_values(deciding: Deciding, owners: NDArray[np.int16], parts:
         without = int((count_codes(some, parts) == 0).sum())
         if without:
             raise InputError(
-                f"{hierarchy.column}: {without} partitions would have no value in any record. {_FEWER}."
+                f"{hierarchy.column}: {without} partitions would have no value in any record. "
+                f"{_fewer(parts - 1)}."
             )
 
 
@@ -257,7 +265,8 @@ def _refuse_infeasible(
         raise InputError(
             f"{over} of {len(classes.gone)} partitions would be beyond anonymize.suppression_limit, since "
             "whole classes are suppressed, also those too far from their partition (its t is smaller). "
-            f"{_FEWER}, or set a suppression limit or t that the whole table keeps with room to spare."
+            f"{_fewer(len(classes.gone) - 1)}, or set a suppression limit or t that the whole table keeps "
+            "with room to spare."
         )
 
 

@@ -157,7 +157,7 @@ def class_table(values: NDArray[np.float64], labels: NDArray[np.integer]) -> Cla
 
 
 def _table_of_whole_numbers(
-    values: NDArray[np.float64], labels: NDArray[np.int64], *, m: int
+    values: NDArray[np.float64], labels: NDArray[np.integer], *, m: int
 ) -> ClassTable | None:
     """Make the table of whole numbers; None of others, and where class and row together are too large.
 
@@ -173,7 +173,7 @@ def _table_of_whole_numbers(
     space = m * math.prod(spans)
     if space > _LARGEST:
         return None
-    keys = labels.copy()
+    keys = labels.astype(np.int64)  # a copy
     for low, span, column in zip(least, spans, values.T, strict=True):
         whole = column.astype(np.int64)
         if not (whole == column).all():

@@ -75,3 +75,21 @@ def test_partitions_of_local_suppression_are_released_as_they_blank_cells(tmp_pa
     assert sum(len(one.frame) for one in made) >= 0.95 * len(frame)
     for one in made:
         assert one.frame.groupby(["age", "city"], dropna=False).size().min() >= 5
+
+
+def test_cells_and_the_optimal_recoder_have_the_levels_of_one_release(tmp_path: Path) -> None:
+    """All values of age differ, so only nodes above the leaves keep k by themselves, as marginals show."""
+    frame = people().assign(age=lambda one: np.arange(len(one)))
+    hierarchy = {"intervals": [100, 300], "bottom": 0, "top": 6000}
+    columns = {"age": {"role": "generalize", "hierarchy": hierarchy}}
+    how = {"k": 5, "recoder": "optimal", "suppress": "cells"}
+    path, policy = project(tmp_path, frame, anonymize=how, columns=columns)
+    found = divided(path, policy, parts=2)
+    assert found.levels == anonymize(policy, frame).facts["k_anonymized"]["levels"]
+
+
+def test_what_only_one_partition_could_have_is_one_release(tmp_path: Path) -> None:
+    frame = people().assign(city="Cork", age=30)
+    path, policy = project(tmp_path, frame, anonymize={"k": 5})
+    with pytest.raises(InputError, match=r"got 2, of which 1 would have none\. Make one release of the table"):
+        divided(path, policy, parts=2)

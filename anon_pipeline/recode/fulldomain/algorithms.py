@@ -26,8 +26,13 @@ def ola_node(search: Search) -> tuple[NodeScore, int]:
 
 
 def optimal_node(search: Search) -> tuple[NodeScore, int]:
-    """Return the node of the least loss of all; where cells are blanked, of the loss with these."""
-    if search.task.cells and search.bounds.cells and search.source.table is not None:
+    """Return the node of the least loss of all; where cells are blanked, of the loss with these.
+
+    A table that has no tuples below some nodes (`elsewhere`) can say nothing of cells there: then of the loss
+    for whole records.
+    """
+    source = search.source
+    if search.task.cells and search.bounds.cells and source.table is not None and source.closed is None:
         return least_with_cells(search, node_choice), 0
     return optimal(search), 0
 

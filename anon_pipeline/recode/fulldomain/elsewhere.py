@@ -100,7 +100,8 @@ def search_elsewhere(task: Task, counter: Counter, *, most: int) -> Search:
     losses are those of the leaves all the same. Else nodes are counted elsewhere, but for those above nodes
     whose classes fit.
 
-    Where the levels are fixed, their classes are all that is asked for.
+    Where the levels are fixed, their classes are all that is asked for. Where cells are blanked and all
+    tuples fit, nothing is ruled out: cells can keep k on nodes that break it, see `cell_search`.
 
     Args:
         most: tuples, and values of them, that fit.
@@ -113,6 +114,8 @@ def search_elsewhere(task: Task, counter: Counter, *, most: int) -> Search:
         refuse_other_levels(task)
         return search_source(task, Source(counter.records, leaves, counter.table(task.levels)))
     nodes = lattice(tuple(hierarchy.height for hierarchy in task.hierarchies), most=task.most_nodes)
+    if task.cells and (every := counter.table((0,) * len(leaves), most)) is not None:
+        return search_source(task, Source(counter.records, leaves, every))
     rule = (task.constraints.k, min(task.constraints.max_suppressed, counter.records - 1))
     closed = marginal_floors(task.hierarchies, leaves, counter.pairs, nodes, rule=rule)
     least = np.argwhere(~closed).min(axis=0).tolist()
