@@ -75,9 +75,10 @@ def repeated_people(frame: Table, policy: Policy) -> tuple[str, ...]:
 
 def _repeated_identifiers(written: WrittenColumns, policy: Policy, said: str | None) -> tuple[str, ...]:
     """Name the identifiers that look like people with several records; ``said``: who says who they are."""
-    people = {
+    numbered = {
         name: narrow_integers(same_text(*written.both(name))) for name in policy.identifiers if name != said
     }
+    people = {name: values for name, values in numbered.items() if not _is_constant(values)}
     found = {*people_identifiers(written, policy, people, said=said)}
     if said is None or policy.generalized:
         found |= {
@@ -86,6 +87,11 @@ def _repeated_identifiers(written: WrittenColumns, policy: Policy, said: str | N
             if _looks_like_people(values, (written.codes(other) for other in policy.generalized))
         }
     return tuple(name for name in policy.identifiers if name in found)
+
+
+def _is_constant(values: NDArray[np.integer]) -> bool:
+    """Tell whether there is one value alone, which says nothing about whose record it is."""
+    return bool(values.max(initial=-1) == 0 or (values == values[:1]).all())
 
 
 def combined_columns(policy: Policy) -> list[str]:

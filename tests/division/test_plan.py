@@ -91,5 +91,7 @@ def test_cells_and_the_optimal_recoder_have_the_levels_of_one_release(tmp_path: 
 def test_what_only_one_partition_could_have_is_one_release(tmp_path: Path) -> None:
     frame = people().assign(city="Cork", age=30)
     path, policy = project(tmp_path, frame, anonymize={"k": 5})
-    with pytest.raises(InputError, match=r"got 2, of which 1 would have none\. Make one release of the table"):
+    with pytest.raises(
+        InputError, match=r"got 2, of which 1 would have none\. Make one release of the table"
+    ):
         divided(path, policy, parts=2)

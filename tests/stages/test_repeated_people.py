@@ -64,6 +64,19 @@ def test_a_single_pair_and_missing_values_are_no_reason(small_policy: Small, sma
     assert repeated_people(people, small_policy()) == ()
 
 
+@pytest.mark.parametrize("written", ["CH93 0076 2011 6238 5295 7", "same text", None])
+def test_an_identifier_with_one_value_says_nothing(
+    small_policy: Small, small_people: People, written: str | None
+) -> None:
+    columns = {"iban": {"role": "identifier", "action": "drop"}}
+    table, key = small_people().assign(iban=written), {"deidentify": {"key_env": "K"}}
+    table.loc[3, "iban"] = None
+    assert repeated_people(table, small_policy(columns=columns)) == ()
+    assert (
+        repeated_people(table, small_policy(columns=columns, person="person", rows_per_person=1, **key)) == ()
+    )
+
+
 def test_where_nothing_tells_records_apart_repetition_is_enough(
     small_policy: Small, small_people: People
 ) -> None:
