@@ -138,8 +138,12 @@ def _refuse_unfit_jobs(ctx: click.Context, policy: Policy, options: Mapping[str,
 
 
 def _missing_of(policy: Policy, locations: Locations, keys: Sequence[str | None]) -> list[str | None]:
-    """Return the partitions that have no release, and say how many have one."""
-    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
+    """Return the partitions that have no release, say how many have one, and finish what these lack.
+
+    A run that was killed may have published a partition without entering or delivering it.
+    """
+    from anon_pipeline.base.errors import InputError, private_stage  # noqa: PLC0415
+    from anon_pipeline.publish.unfinished_releases import finish_published  # noqa: PLC0415
     from anon_pipeline.publish.writer import read_manifest  # noqa: PLC0415
 
     if keys == [None]:
@@ -154,7 +158,12 @@ def _missing_of(policy: Policy, locations: Locations, keys: Sequence[str | None]
         return document is not None and all((folder / one["name"]).is_file() for one in document["files"])
 
     left = [key for key in keys if not is_there(locations.release(policy, key))]
-    click.echo(f"{len(keys) - len(left)} of {len(keys)} partitions have a release", err=True)
+    there = [key for key in keys if key is not None and key not in left]
+    click.echo(f"{len(there)} of {len(keys)} partitions have a release", err=True)
+    with private_stage("published"):
+        delivered = finish_published(policy, locations, there)
+    if delivered:
+        click.echo(f"delivered now, at no cost: {', '.join(delivered)}", err=True)
     return left
 
 

@@ -26,6 +26,7 @@ from pathlib import Path
 
 from anon_pipeline.base.disk import PART, disk
 from anon_pipeline.base.errors import ANOTHER_DRAW, PublishError
+from anon_pipeline.base.quiet import own_words
 
 LOCK = ".anon-pipeline.lock"
 FOREIGN_AGE = 3600.0
@@ -199,7 +200,8 @@ def take_over(folder: Path, owner: Owner | None, text: bytes) -> None:
         return
     if stale.read_bytes() == text:
         who = "an unknown process" if owner is None else owner.as_text()
-        _log.warning("publish.to: %s was held by %s, which is gone: taken over", folder, who)
+        with own_words():
+            _log.warning("publish.to: %s was held by %s, which is gone: taken over", folder, who)
     else:
         with contextlib.suppress(FileExistsError):
             (folder / LOCK).hardlink_to(stale)

@@ -12,7 +12,7 @@ import pandas as pd
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.publish import Published
-from anon_pipeline.publish.deliver.delivery import Parcel
+from anon_pipeline.publish.deliver.delivery import Parcel, destination_of
 from anon_pipeline.publish.manifest.manifest import MANIFEST
 from anon_pipeline.publish.whole_chain import make_release
 
@@ -22,6 +22,14 @@ def publish_in(folder: Path, policy: Policy, people: pd.DataFrame) -> Published:
     people.to_csv(folder / "people.csv", index=False)
     written = make_release(policy, Locations.of(folder, {}))
     return replace(written, manifest=json.loads(written.manifest_path.read_text()))
+
+
+def assert_held(policy: Policy, written: Published, locations: Locations) -> None:
+    """Assert that the destination says that it holds this release, and no other one."""
+    destination = destination_of(policy, locations, None)
+    assert destination is not None
+    assert destination.holds(written.manifest)
+    assert not destination.holds(written.manifest | {"made_at": "2020-01-01T00:00:00+00:00"})
 
 
 def parcel_of(folder: Path, **changes: Any) -> Parcel:

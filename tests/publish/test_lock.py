@@ -20,6 +20,7 @@ import pytest
 
 from anon_pipeline.base.disk import Disk, use_disk
 from anon_pipeline.base.errors import PublishError
+from anon_pipeline.base.quiet import quiet
 from anon_pipeline.publish import lock
 from anon_pipeline.publish.lock import LOCK, Owner, hold_folder, is_gone, this_process
 
@@ -108,7 +109,7 @@ def test_the_killed_are_taken_over_with_a_note(
     holder.wait()
     if not flock:
         request.getfixturevalue("no_flock")
-    with caplog.at_level(logging.WARNING), hold_folder(tmp_path, wait=0):
+    with caplog.at_level(logging.WARNING), quiet(), hold_folder(tmp_path, wait=0):
         pass
     assert f"was held by process {holder.pid} on {socket.gethostname()}" in caplog.text
     assert "gone: taken over" in caplog.text

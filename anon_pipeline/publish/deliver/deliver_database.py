@@ -57,6 +57,10 @@ def at_database_env(policy: Policy, locations: Locations, partition: str | None)
         raise InputError(
             f"{_KEY}: must be a database that makes tables within a transaction ({' or '.join(_KINDS)})"
         )
+    if long := [one for one in policy.released if len(one.encode()) > _LONGEST_NAME]:
+        raise InputError(
+            f"{KEY}.table: columns must have names of at most {_LONGEST_NAME} bytes, {len(long)} are longer"
+        )
     if _is_ledger(engine.url, locations.ledger):
         raise InputError(f"{_KEY}: must be another database than the ledger's")
     return DatabaseTable(_with_begin(engine), ".".join(schema) or None, name, policy, partition)
@@ -114,6 +118,11 @@ class DatabaseTable:
             self._recorded_manifest(opened)
             with _withhold_errors("the table and its columns must be such as this login may make and fill"):
                 self._try(opened)
+
+    def holds(self, document: Mapping[str, Any]) -> bool:
+        """Tell whether the table has the release of a manifest, by what was recorded with it."""
+        with _withhold_errors("the database must be reachable"), self._open() as opened:
+            return self._recorded_manifest(opened) == document
 
     def deliver(self, parcel: Parcel) -> None:
         """Replace the records, read them back, compare, and record the manifest, in one transaction.
@@ -192,10 +201,13 @@ class DatabaseTable:
         records = self._records()
         if not sa.inspect(opened).has_table(RECORDS, schema=self.schema):
             records.create(opened)
-        opened.execute(records.delete().where(records.c.table_name == self.name))
         columns = [one["name"] for one in sa.inspect(opened).get_columns(self.name, schema=self.schema)]
+        own = records.c.table_name == self.name
+        known = opened.execute(sa.select(records.c.table_name).where(own)).one_or_none()
+        # a row that is changed, not exchanged, is the one that another delivery waits for
+        written = records.insert() if known is None else records.update().where(own)
         opened.execute(
-            records.insert(),
+            written,
             {
                 "table_name": self.name,
                 "release": self.policy.name,

@@ -13,7 +13,7 @@ import io
 import json
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -107,6 +107,11 @@ class DeltaRelease:
         """Refuse a place that does not answer, or a table that holds something else."""
         self._open()
 
+    def holds(self, document: Mapping[str, Any]) -> bool:
+        """Tell whether the release in the table was made when a manifest says."""
+        table = self._open()
+        return table is not None and table.transaction_version(self.app) == _microseconds(document)
+
     def deliver(self, parcel: Parcel) -> None:
         """Put the data file, read it back, commit it in place of all others; nothing if it is there already.
 
@@ -115,7 +120,7 @@ class DeltaRelease:
                 this one, which is complete.
         """
         records = delta_records(judged_frame(parcel, self.policy))
-        made = _microseconds(parcel)
+        made = _microseconds(parcel.document)
         table = self._open()
         known = None if table is None else table.transaction_version(self.app)
         if known is not None and known > made:
@@ -196,7 +201,7 @@ class DeltaRelease:
     def _commit(self, table: Any, action: Any, records: pa.Table, parcel: Parcel) -> None:
         """Make the data file the only one, in one commit; no second try if another writer was first."""
         library = import_module(f"{_LIBRARY}.transaction")
-        transaction = library.Transaction(self.app, _microseconds(parcel), None)
+        transaction = library.Transaction(self.app, _microseconds(parcel.document), None)
         how: dict[str, Any] = {
             "commit_properties": library.CommitProperties(
                 {"userMetadata": self._commit_text(parcel)},
@@ -253,13 +258,13 @@ class DeltaRelease:
             raise PublishError(f"{self.place.key}: {said}: {kind}")
 
 
-def _microseconds(parcel: Parcel) -> int:
+def _microseconds(document: Mapping[str, Any]) -> int:
     """Return when a release was made, since 1970.
 
     Raises:
         InputError: its manifest has no time with a zone.
     """
     with suppress(KeyError, ValueError, TypeError):
-        made = datetime.fromisoformat(parcel.document["made_at"])
+        made = datetime.fromisoformat(document["made_at"])
         return (made - _START) // timedelta(microseconds=1)
     raise InputError("manifest.json: must say when the release was made")

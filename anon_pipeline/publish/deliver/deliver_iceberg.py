@@ -84,6 +84,14 @@ class IcebergTable:
                 if table.schema().column_names != self.policy.released:
                     raise _other_columns()
 
+    def holds(self, document: Mapping[str, Any]) -> bool:
+        """Tell whether the current snapshot is of the release of a manifest."""
+        with self._open("ro", "the table must be readable") as catalog:
+            table = find_table(catalog, self.path, _KEY)
+            known = {} if table is None else self._known_release(table)
+        wanted = (document["data_digest"], str(document["made_at"]))
+        return (known.get(_DATA), known.get(_MADE_AT)) == wanted
+
     def deliver(self, parcel: Parcel) -> None:
         """Write the records on a branch, read them back, compare, and make them the current snapshot.
 

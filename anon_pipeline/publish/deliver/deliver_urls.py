@@ -89,6 +89,10 @@ class ObjectStore:
         """Refuse a place that does not answer, or that holds another release."""
         self._manifest()
 
+    def holds(self, document: Mapping[str, Any]) -> bool:
+        """Tell whether this is the manifest that is there; it is put last."""
+        return self._manifest() == document
+
     def deliver(self, parcel: Parcel) -> None:
         """Put the files, read each back, then put the manifest; then remove what only older ones named.
 

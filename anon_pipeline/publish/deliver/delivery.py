@@ -56,6 +56,13 @@ class Destination(Protocol):
             PublishError: it is not reachable, or holds something else.
         """
 
+    def holds(self, document: Mapping[str, Any]) -> bool:
+        """Tell whether it says that readers see the release of a manifest; no record is compared.
+
+        Raises:
+            PublishError: as `ready`.
+        """
+
     def deliver(self, parcel: Parcel) -> None:
         """Bring the release there: readers see the one before, or this one, complete.
 

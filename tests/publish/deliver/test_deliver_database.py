@@ -21,7 +21,7 @@ from anon_pipeline.policy.locations import Locations
 from anon_pipeline.publish.deliver.deliver_database import at_database_env
 from anon_pipeline.publish.deliver.delivery import deliver_release
 from anon_pipeline.publish.file_formats import read_release
-from tests.publish.delivered import parcel_of, publish_in
+from tests.publish.delivered import assert_held, parcel_of, publish_in
 
 Small = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]
@@ -63,6 +63,7 @@ def test_the_released_records_are_in_the_table(
     for _ in range(2):
         written = publish_in(tmp_path, policy, small_people())
         assert held(engine) == (*released(written.path, policy), written.manifest["data_digest"])
+        assert_held(policy, written, Locations.of(tmp_path, {}))
     with engine.connect() as connection:
         known = connection.exec_driver_sql("SELECT manifest FROM anon_pipeline_releases").scalar_one()
     assert json.loads(known) == written.manifest
@@ -302,6 +303,7 @@ def test_the_try_leaves_nothing(
     destination = at_database_env(policy, Locations.of(tmp_path, {}), None)
     destination.ready()
     assert not sa.inspect(engine).get_table_names()
+    assert not destination.holds({"made_at": "2020-01-01T00:00:00+00:00"})
     publish_in(tmp_path, policy, small_people())
     before = held(engine)
     destination.ready()
@@ -325,3 +327,14 @@ def test_names_that_a_database_would_cut_off_are_refused(
     assert at_database_env(policy, Locations.of(tmp_path, {}), None).schema == "main"
     with pytest.raises(InputError, match="at most 63 bytes"):
         at_database_env(policy, Locations.of(tmp_path, {}), "2026-01-01")
+
+
+def test_columns_whose_names_a_database_would_cut_off_are_refused(
+    small_policy: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PostgreSQL would cut the name, and take the table for one with other columns the next time."""
+    monkeypatch.setenv("SHOP_URL", "sqlite:///shop.db")
+    columns = {"ä" * 40: {"role": "insensitive"}}
+    policy = small_policy(publish={"deliver": DELIVER}, columns=columns)
+    with pytest.raises(InputError, match=r"columns must have names of at most 63 bytes, 1 are longer"):
+        at_database_env(policy, Locations.of(tmp_path, {}), None)

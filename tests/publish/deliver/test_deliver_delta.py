@@ -22,7 +22,7 @@ from anon_pipeline.publish.deliver.deliver_delta import DeltaRelease, at_delta
 from anon_pipeline.publish.deliver.delivery import deliver_release
 from anon_pipeline.publish.file_formats import read_release
 from anon_pipeline.sources.delta_places import DeltaPlace
-from tests.publish.delivered import parcel_of, publish_in
+from tests.publish.delivered import assert_held, parcel_of, publish_in
 
 Small = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]
@@ -77,6 +77,7 @@ def test_the_released_records_are_in_the_table(
         written = publish_in(tmp_path, policy, small_people())
         opened = table(tmp_path, policy)
         assert held(opened) == released(written.path, policy)
+        assert_held(policy, written, Locations.of(tmp_path, {}))
         assert opened.version() == version
         said = json.loads(opened.history(1)[0]["userMetadata"])
         assert {name: said[name] for name in ("release", "data_digest", "made_at")} == {

@@ -24,7 +24,7 @@ from anon_pipeline.publish.deliver.delivery import deliver_release
 from anon_pipeline.publish.file_formats import read_release
 from tests.forked import run_forked
 from tests.iceberg_catalog import NAME, catalog_at, catalog_in, files_in
-from tests.publish.delivered import parcel_of, publish_in
+from tests.publish.delivered import assert_held, parcel_of, publish_in
 
 Small = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]
@@ -82,7 +82,9 @@ def released(written: Published, policy: Policy) -> tuple[list[str], list[str], 
 def test_the_released_records_are_in_the_table(shop: Shop, small_policy: Small, form: str) -> None:
     policy = small_policy(publish={"deliver": DELIVER, "format": form})
     for _ in range(3):
-        assert released(shop.publish(policy), policy) == shop.held()
+        written = shop.publish(policy)
+        assert released(written, policy) == shop.held()
+        assert_held(policy, written, shop.locations)
     assert list(shop.table().refs()) == ["main"]
     assert len(shop.table().history()) == 3
 

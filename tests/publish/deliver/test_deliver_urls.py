@@ -19,7 +19,7 @@ from anon_pipeline.policy import Policy
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.publish.deliver.deliver_urls import at_url, is_released_name
 from anon_pipeline.publish.deliver.delivery import deliver_release
-from tests.publish.delivered import parcel_of, publish_in
+from tests.publish.delivered import assert_held, parcel_of, publish_in
 
 Small = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]
@@ -60,6 +60,7 @@ def test_a_release_is_delivered_to_an_object_store_byte_by_byte(
     policy = small_policy(publish={"deliver": {kind: bucket if kind == "url" else "PLACE"}})
     written = publish_in(tmp_path, policy, small_people())
     assert complete(bucket) == written.manifest
+    assert_held(policy, written, Locations.of(tmp_path))
     assert names(bucket) == {path.name for path in (tmp_path / "out").iterdir()}
 
 
