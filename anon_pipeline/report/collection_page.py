@@ -43,7 +43,7 @@ def collection_page(document: Mapping[str, Any], found: CollectionFigures) -> by
         "worst": numbered,
         "unpublished": unpublished,
         "held": [row.limit for row in held],
-        "promised": list(_promised(found)),
+        "promised": list(_promise_lines(found)),
         "warned": [row for row in warned if not row.of_policy],
         "parts": [_row(part) for part in found.parts[:LISTED]],
         "more": max(len(found.parts) - LISTED, 0),
@@ -55,7 +55,7 @@ def collection_page(document: Mapping[str, Any], found: CollectionFigures) -> by
     return page_template(_PAGE).render(shown, accepted=accepted, unreviewed=unreviewed).encode()
 
 
-def _promised(found: CollectionFigures) -> Iterator[str]:
+def _promise_lines(found: CollectionFigures) -> Iterator[str]:
     """Yield the sentences of the guarantee; those that not all releases have say how many do."""
     for sentence, count in list(found.promised.items())[:_SENTENCES]:
         some = "" if count == len(found.parts) else f" (in {count:,} of {len(found.parts):,} releases)"
