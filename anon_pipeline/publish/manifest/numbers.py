@@ -144,7 +144,7 @@ ELSEWHERE: Mapping[str, Number] = {
     "sensor on new files: when a source file was changed": RUN,
     "terminal, log: more than 2ⁿ nodes counted, or records in classes; a bar on a terminal": _SLOW,
     "terminal, log: time that a stage took; size of files in the vault": _SLOW,
-    "messages: cells and rows of an input that break a rule, and why a limit was not measured": _REFUSED,
+    "messages: how many cells and rows of an input break a rule, and why a limit was not measured": _REFUSED,
     "messages: which limit or constraint was not kept, its bound": _ONE_BIT,
     "`run`, `ledger`: ε booked, spent, remaining": _LEDGER,
     "vault: `gate.json` with every value, realized ones too, and all facts": Number(

@@ -17,9 +17,10 @@ Facts = Mapping[str, Mapping[str, Any]]
 COUNTED = Number(
     ("originals",),
     Audience.PUBLIC,
-    "readers must know first how many people a release is about. The number does not depend on the content "
-    "of a record, so it reveals no value; but an attacker who knows the number of all other people learns "
-    "whether a person is in the input",
+    "readers must know first how many people a release is about. How many came in does not depend on the "
+    "content of a record; how many are left out follows from that and from the released file, and depends on "
+    "values as the released file does. An attacker who knows the number of all other people learns whether a "
+    "person is in the input",
 )
 """How many records came in, and what follows from that and from the released file."""
 COMPOSED = Number(
