@@ -36,7 +36,7 @@ _START: Final = datetime.date(2026, 1, 1)
 _SIZES: Final = (100, 500)
 _WINDOWS: Final = 40
 _DELAYS: Final = (0, 1, 3, 6)
-_UNPUBLISHED: Final = Deployment(tuple, lambda: None)
+_UNPUBLISHED: Final = Deployment(tuple, lambda: None, lambda: False)
 
 
 @dataclass

@@ -286,7 +286,7 @@ class Ledger:
             current_owner(self.run),
             partition_kind=asked.partition_kind,
             memory=asked.memory,
-            note=note,
+            note=note or asked.note_of(kind),
             rows_digest=rows_digest,
             source_columns=asked.source_columns,
         )

@@ -34,7 +34,8 @@ class Event:
     partition_kind: ``daily``, ``weekly``, ``monthly``, ``none`` (a release of one piece); None in events
         before version 4.
     memory: the policy's ``record_key``, where the release was made with a memory.
-    note: what is unusual about the event, such as ``adopted`` or ``closed by force``.
+    note: what is unusual about the event, such as ``adopted`` or ``closed by force``; of ``opened`` that it
+        is of a stream, see `requests.STREAMED`.
     rows_digest: of the table's rows whatever their order, see `canonical`; once the release is published, of
         the rows that its ε pays for. None where they are not known, and in events before version 4.
     source_columns: digest of the names of the source's columns; None in events before version 5.

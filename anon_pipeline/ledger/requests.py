@@ -11,11 +11,14 @@ from fractions import Fraction
 
 from anon_pipeline.base.errors import GateRefused, InputError
 from anon_pipeline.ledger.budget import Entry, State, exact_text, sum_spent
-from anon_pipeline.ledger.chain import Event
+from anon_pipeline.ledger.chain import Event, Kind
 from anon_pipeline.ledger.kinds import kind_of
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.sections import Budget
+
+STREAMED = "stream"
+"""Note of an event ``opened``: the records of the release could wait for those of later partitions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,7 @@ class Asked:
     memory: the policy's ``record_key``, where it is made with a memory.
     source_columns: digest of the names of the source's columns, see `columns_digest`; None where they are
         not known.
+    stream: whether its records may wait for those of later partitions.
     """
 
     dataset: str
@@ -40,6 +44,11 @@ class Asked:
     partition_kind: str | None = None
     memory: str | None = None
     source_columns: str | None = None
+    stream: bool = False
+
+    def note_of(self, kind: Kind) -> str | None:
+        """Return the note of an event that nothing else is noted of."""
+        return STREAMED if self.stream and kind == "opened" else None
 
 
 def columns_digest(names: Iterable[str]) -> str:
@@ -62,6 +71,7 @@ def requested_by(policy: Policy, partition: str | None) -> Asked:
         kind_of(policy),
         policy.record_key,
         columns_digest(policy.columns),
+        policy.stream is not None,
     )
 
 

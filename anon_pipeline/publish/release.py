@@ -33,6 +33,7 @@ from anon_pipeline.publish.manifest.manifest import MANIFEST, manifest
 from anon_pipeline.publish.manifest.signatures import signing_key
 from anon_pipeline.publish.measurements import Measured
 from anon_pipeline.publish.policy_file import policy_bytes
+from anon_pipeline.publish.stream_turns import has_streamed
 from anon_pipeline.publish.writer import Page, prepare, write_release
 from anon_pipeline.report import public_report
 from anon_pipeline.sources.population import read_population
@@ -214,11 +215,10 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
     """
     locations.confine(policy, partition)
     refuse_private_place(policy, locations)
-    refuse_former_stream(
-        policy, window_states(policy, locations, opens=None if draws is None else draws.opens)
-    )
-    key = signing_key(policy.publish.sign, folder=locations.sources)
     booked = booking(policy, locations, partition=partition)
+    waiting = window_states(policy, locations, opens=None if draws is None else draws.opens)
+    refuse_former_stream(policy, waiting, partial(has_streamed, policy, locations, booked))
+    key = signing_key(policy.publish.sign, folder=locations.sources)
     facts, release_id = with_release_id(checked_facts(policy, released.facts), ledger=booked.ledger)
     with booked.fail_on_error(release_id):
         epsilon = _prepare(booked, policy, facts, release_id=release_id)

@@ -32,12 +32,14 @@ from anon_pipeline.windows.window_states import AGE, PLACE, Decided, State, Wind
 class Deployment:
     """What a decision is asked of, before it is made.
 
-    released: returns the partitions of the release that are published.
+    released: returns the partitions of the release that are or were published.
     refuses: raises if the partition could not be released, since its budget is spent.
+    streamed: tells whether records of a published partition could wait.
     """
 
     released: Callable[[], Collection[str]]
     refuses: Callable[[], None]
+    streamed: Callable[[], bool]
 
 
 class _Came(NamedTuple):
@@ -75,7 +77,7 @@ def window_table(
         GateRefused: the budget of the partition is spent.
         AllWaitError: all records wait, or nobody has arrived.
     """
-    refuse_former_stream(policy, states)
+    refuse_former_stream(policy, states, deployment.streamed)
     if policy.stream is None or partition is None:
         return read()
     with states.alone():
@@ -99,13 +101,15 @@ def window_table(
     return pack_large(came.rows[goes].reset_index(drop=True))
 
 
-def refuse_former_stream(policy: Policy, states: WindowStates) -> None:
+def refuse_former_stream(policy: Policy, states: WindowStates, streamed: Callable[[], bool]) -> None:
     """Refuse a policy without ``stream`` where some records may have gone with another partition.
 
+    Args:
+        streamed: see `Deployment`: the vault may have been purged.
     Raises:
-        InputError: records of a release of this name wait.
+        InputError: records of a release of this name wait, or could.
     """
-    if policy.stream is None and states.partitions():
+    if policy.stream is None and (states.partitions() or streamed()):
         raise InputError(
             f"stream: must stay in the policy of {policy.name}: records of its partitions have waited, and "
             "may be in other releases. To release without waiting, give the policy another name, and let its "

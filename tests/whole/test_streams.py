@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -178,6 +179,27 @@ def test_a_policy_that_is_no_stream_any_more_is_refused(
     write_policy(folder.path / "policy.yaml", small_policy(**whole))
     done = folder.call("run", "policy.yaml")
     assert done.code == 2 and "stream: must stay in the policy of small" in done.err
+
+
+def test_a_stream_whose_vault_was_purged_is_known_by_its_releases(
+    folder: Folder, small_policy: Callable[..., Policy]
+) -> None:
+    for week in WEEKS[:2]:
+        assert folder.call("run", "policy.yaml", "--partition", week).code == 0
+    assert folder.call("vault", "purge", "--older-than", "0").code == 0
+    done = folder.call("run", "policy.yaml", "--partition", WEEKS[0])
+    assert done.code == 2 and f"{WEEKS[0]} or a later partition has a release already" in done.err
+    write_policy(folder.path / "policy.yaml", small_policy(**{**STREAM, "stream": None}))
+    for week in WEEKS[1:]:
+        done = folder.call("run", "policy.yaml", "--partition", week)
+        assert done.code == 2 and "stream: must stay in the policy of small" in done.err
+    shutil.rmtree(folder.path / "out")  # the ledger knows it all the same
+    done = folder.call("run", "policy.yaml", "--partition", WEEKS[2])
+    assert done.code == 2 and "stream: must stay in the policy of small" in done.err
+    write_policy(folder.path / "policy.yaml", small_policy(**STREAM))
+    done = folder.call("run", "policy.yaml", "--partition", WEEKS[1])
+    assert done.code == 2 and f"{WEEKS[1]} or a later partition has a release already" in done.err
+    assert folder.call("run", "policy.yaml", "--partition", WEEKS[2]).code == 0
 
 
 def test_weeks_with_the_same_people_are_refused_and_empty_ones_are_not(folder: Folder) -> None:

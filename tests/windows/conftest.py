@@ -65,6 +65,7 @@ class Stream:
     states: WindowStates
     gone: dict[str, pd.DataFrame] = field(default_factory=dict)
     published: set[str] = field(default_factory=set)
+    streamed: bool = False
 
     @property
     def means(self) -> Means:
@@ -79,7 +80,7 @@ class Stream:
                 lambda: arrived,
                 self.states,
                 self.means,
-                Deployment(lambda: self.published, lambda: None),
+                Deployment(lambda: self.published, lambda: None, lambda: self.streamed),
             )
         )
         self.gone[partition] = found

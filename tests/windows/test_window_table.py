@@ -105,6 +105,13 @@ def test_a_stream_does_not_end_while_records_wait(stream: Callable[..., Stream])
     assert len(made.take(DAYS[1], came[DAYS[1]])) == 25
 
 
+def test_a_stream_does_not_end_because_the_vault_has_forgotten_it(stream: Callable[..., Stream]) -> None:
+    made, came = stream(stream=None), arrivals([30, 25])
+    made.streamed = True
+    with pytest.raises(InputError, match="stream: must stay in the policy of visits"):
+        made.take(DAYS[1], came[DAYS[1]])
+
+
 LISTED = {"source": {"path": "{partition}.csv"}}
 
 
@@ -168,7 +175,7 @@ def test_who_waits_is_not_decided_where_nothing_can_be_booked(stream: Callable[.
             lambda: people(30, seed=1),
             made.states,
             made.means,
-            Deployment(tuple, spent),
+            Deployment(tuple, spent, lambda: True),
         )
     assert made.states.partitions() == []
 
