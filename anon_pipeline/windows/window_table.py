@@ -27,6 +27,8 @@ from anon_pipeline.windows.partition_order import partition_before, same_stream
 from anon_pipeline.windows.waiting_records import records_that_wait
 from anon_pipeline.windows.window_states import AGE, PLACE, Decided, State, WindowStates
 
+_EXACT = 2**53  # up to here each whole number is a floating-point number of 64 bits
+
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
@@ -195,12 +197,24 @@ def _join(waiting: pd.DataFrame, arrived: pd.DataFrame) -> pd.DataFrame:
 
 
 def _mixes(one: pd.Series, other: pd.Series) -> bool:
-    """Tell whether columns of two types can be one: numbers, or nothing but missing values in one of them."""
+    """Tell whether columns of two types can be one: numbers, or nothing but missing values in one of them.
+
+    Whole and other numbers can be only if no whole one would be rounded.
+    """
     numbers = all(
         pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
         for column in (one, other)
     )
+    if numbers and pd.api.types.is_float_dtype(pd.concat([one.iloc[:0], other.iloc[:0]])):
+        return all(_is_exact(column) for column in (one, other))
     return numbers or bool(one.isna().all()) or bool(other.isna().all())
+
+
+def _is_exact(column: pd.Series) -> bool:
+    """Tell whether numbers stay what they are as floating-point numbers."""
+    if pd.api.types.is_float_dtype(column):
+        return True
+    return bool(column.between(-_EXACT, _EXACT).all())
 
 
 def _earlier_decision(partition: str, came: _Came, states: WindowStates) -> State:

@@ -289,6 +289,28 @@ def test_columns_must_stay_as_they_are(stream: Callable[..., Stream]) -> None:
     }
 
 
+@pytest.mark.parametrize("kind", [np.float64, np.uint64])
+def test_no_large_whole_number_is_rounded(stream: Callable[..., Stream], kind: type) -> None:
+    made, first = stream(), people(3, seed=1)
+    first["id"] += 9_007_199_254_740_999
+    with pytest.raises(AllWaitError):
+        made.take(DAYS[0], first)
+    second = people(30, seed=2, first=50)
+    with pytest.raises(InputError, match="the type that they had in the partition before: id"):
+        made.take(DAYS[1], second.assign(id=second["id"].astype(kind)))
+    taken = made.take(DAYS[1], second)
+    assert {*taken["id"], *made.waiting(DAYS[1])["id"]} >= {*first["id"]}
+
+
+def test_whole_and_other_numbers_are_joined_where_none_is_rounded(stream: Callable[..., Stream]) -> None:
+    made, first = stream(), people(3, seed=1)
+    with pytest.raises(AllWaitError):
+        made.take(DAYS[0], first)
+    second = people(30, seed=2, first=50).assign(id=np.arange(30) + 0.5)
+    taken = made.take(DAYS[1], second)
+    assert {*taken["id"], *made.waiting(DAYS[1])["id"]} == {*first["id"], *second["id"]}
+
+
 def test_waiting_suppresses_fewer_and_keeps_finer_levels(stream: Callable[..., Stream]) -> None:
     """The purpose of it: the same records, released in finer classes or with fewer left out."""
     made, came = stream(stream={"delay": 3, "waiting": 0.5}), arrivals([40] * 8, seed=5)
