@@ -196,7 +196,7 @@ def _as_arrow(rows: pd.DataFrame) -> pa.Table:
     """Return rows as Arrow has them; what Arrow says of a cell that does not fit is not passed on."""
     try:
         return arrow_table(rows)
-    except (pa.ArrowException, TypeError, ValueError) as error:
+    except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
         kind = type(error).__name__
     raise InputError(
         f"stream: each column of the source must have values of one type, to be kept ({kind}). Use CSV or "

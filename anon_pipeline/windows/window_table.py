@@ -23,11 +23,10 @@ from anon_pipeline.base.errors import AllWaitError, InputError
 from anon_pipeline.base.packed_tables import Table, pack_large, unpack_table
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.stages.private import Means
+from anon_pipeline.windows.joined_records import join_records
 from anon_pipeline.windows.partition_order import partition_before, same_stream
 from anon_pipeline.windows.waiting_records import records_that_wait
 from anon_pipeline.windows.window_states import AGE, PLACE, Decided, State, WindowStates
-
-_EXACT = 2**53  # up to here each whole number is a floating-point number of 64 bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,59 +161,11 @@ def _records_of(
     digest, number = _input_digest(arrived, waiting.id), waiting.decided.number + 1
     about = Decided(number, before, digest, len(arrived), len(waiting.rows))
     ages = np.append(waiting.ages, np.zeros(len(arrived), np.int64))
-    return _Came(_join(waiting.data, arrived), ages, about)
+    return _Came(join_records(waiting.data, arrived), ages, about)
 
 
 def _input_digest(arrived: pd.DataFrame, waiting: str | None) -> str:
     return hashlib.sha256(f"{digest_frame(arrived)} {waiting}".encode()).hexdigest()
-
-
-def _join(waiting: pd.DataFrame, arrived: pd.DataFrame) -> pd.DataFrame:
-    """Return both, the columns in the order of what has arrived.
-
-    Raises:
-        InputError: they have other columns, or columns of other types.
-    """
-    if {*waiting.columns} != {*arrived.columns}:
-        raise InputError(
-            "stream: the source must have the columns that it had in the partition before. Give it these, or "
-            "begin a new stream with a policy of another name."
-        )
-    waiting = waiting[list(arrived.columns)]
-    if not len(waiting) or not len(arrived):
-        return arrived if not len(waiting) else waiting
-    other = [
-        name
-        for name in arrived.columns
-        if waiting[name].dtype != arrived[name].dtype and not _mixes(waiting[name], arrived[name])
-    ]
-    if other:
-        raise InputError(
-            f"stream: columns must have the type that they had in the partition before: {', '.join(other)}. "
-            "Write the source with these types, or begin a new stream with a policy of another name."
-        )
-    return pd.concat([waiting, arrived], ignore_index=True)
-
-
-def _mixes(one: pd.Series, other: pd.Series) -> bool:
-    """Tell whether columns of two types can be one: numbers, or nothing but missing values in one of them.
-
-    Whole and other numbers can be only if no whole one would be rounded.
-    """
-    numbers = all(
-        pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
-        for column in (one, other)
-    )
-    if numbers and pd.api.types.is_float_dtype(pd.concat([one.iloc[:0], other.iloc[:0]])):
-        return all(_is_exact(column) for column in (one, other))
-    return numbers or bool(one.isna().all()) or bool(other.isna().all())
-
-
-def _is_exact(column: pd.Series) -> bool:
-    """Tell whether numbers stay what they are as floating-point numbers."""
-    if pd.api.types.is_float_dtype(column):
-        return True
-    return bool(column.between(-_EXACT, _EXACT).all())
 
 
 def _earlier_decision(partition: str, came: _Came, states: WindowStates) -> State:

@@ -106,6 +106,12 @@ def test_columns_of_several_types_are_refused_without_a_cell(stream: Callable[..
     assert refused.value.__context__ is None
 
 
+def test_whole_numbers_that_no_type_holds_are_refused(stream: Callable[..., Stream]) -> None:
+    large = state(2).rows.assign(ward=pd.Series([2**63 + 5, None], dtype=object))
+    with pytest.raises(InputError, match="values of one type"):
+        stream().states.write("a", State(DECIDED, large))
+
+
 def test_a_partition_that_is_a_path_is_refused(stream: Callable[..., Stream]) -> None:
     with pytest.raises(InputError):
         stream().states.write("../up", state())

@@ -289,15 +289,14 @@ def test_columns_must_stay_as_they_are(stream: Callable[..., Stream]) -> None:
     }
 
 
-@pytest.mark.parametrize("kind", [np.float64, np.uint64])
-def test_no_large_whole_number_is_rounded(stream: Callable[..., Stream], kind: type) -> None:
+def test_no_large_whole_number_is_rounded(stream: Callable[..., Stream]) -> None:
     made, first = stream(), people(3, seed=1)
     first["id"] += 9_007_199_254_740_999
     with pytest.raises(AllWaitError):
         made.take(DAYS[0], first)
     second = people(30, seed=2, first=50)
     with pytest.raises(InputError, match="the type that they had in the partition before: id"):
-        made.take(DAYS[1], second.assign(id=second["id"].astype(kind)))
+        made.take(DAYS[1], second.assign(id=second["id"].astype(float)))
     taken = made.take(DAYS[1], second)
     assert {*taken["id"], *made.waiting(DAYS[1])["id"]} >= {*first["id"]}
 
