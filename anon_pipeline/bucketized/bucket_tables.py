@@ -18,8 +18,13 @@ _TITLE = b"anon_pipeline buckets 1"
 
 def sensitive_codes(policy: BucketizedPolicy, codes: Integers) -> Integers:
     """Return the codes of the sensitive column, (n,): of its bins where it has some."""
-    column = policy.columns[policy.sensitive]
-    return bin_of(codes[:, list(policy.columns).index(policy.sensitive)], column.size, column.counted)
+    return secret_codes(policy, codes, policy.sensitive)
+
+
+def secret_codes(policy: BucketizedPolicy, codes: Integers, name: str) -> Integers:
+    """Return the codes of a column whose values are guessed, (n,): of its bins where it has some."""
+    column = policy.columns[name]
+    return bin_of(codes[:, list(policy.columns).index(name)], column.size, column.counted)
 
 
 def bucket_tables(policy: BucketizedPolicy, codes: Integers, key: NoiseKey) -> list[pd.DataFrame]:

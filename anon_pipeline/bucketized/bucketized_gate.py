@@ -10,7 +10,7 @@ import pandas as pd
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.bucketized.bucket_tables import sensitive_codes
 from anon_pipeline.bucketized.buckets import buckets_of
-from anon_pipeline.bucketized.learned_guess import right_guesses
+from anon_pipeline.bucketized.secret_attackers import guesses_of
 from anon_pipeline.declared.declared_values import DRAW, VALUES, broken_values, judge_draw
 from anon_pipeline.declared.domain_codes import bin_of, codes_of
 from anon_pipeline.declared.parts import Release
@@ -26,8 +26,8 @@ MEANINGS = {
     SIZE: "Each bucket has at least k records: rows of two tables belong together with probability 1/k at "
     "most.",
     SHARE: "In each bucket no sensitive value has more than this share of the records, 1/l.",
-    GUESSED: "An attacker who learns from all buckets which sensitive values go with which quasi-identifiers "
-    "guesses right for at most this share of the records.",
+    GUESSED: "An attacker who knows all other values of a person, and learns from all buckets which of them "
+    "go with which sensitive values, guesses right for at most this share of the records.",
 }
 """Limits of the gate, in words. The last one is measured with an attacker that is simulated."""
 
@@ -98,41 +98,31 @@ def _of_buckets(policy: BucketizedPolicy, table: pd.DataFrame) -> list[Verdict]:
 
 
 def _of_attacker(policy: BucketizedPolicy, release: Release) -> Verdict:
-    """Judge how often an attacker guesses right, who sees buckets of the same kind, drawn with a seed."""
+    """Judge how often an attacker guesses right, who sees buckets of the same kind, drawn with a seed.
+
+    The verdict is on the sensitive column, unless another secret is guessed too often.
+    """
     bound = policy.gate.guessed
     if release.codes is None:
         return Verdict(GUESSED, Status.UNMEASURED, None, bound, "at most", "needs the data")
+    for name, most in policy.gate.guessed_of.items():
+        share = simulated_guesses(policy, release.codes, secret=name)
+        if share > most:
+            return Verdict(GUESSED, Status.REFUSED, share, most, "at most", f"of {name}")
     share = simulated_guesses(policy, release.codes)
     return Verdict(GUESSED, _status(share <= bound), share, bound, "at most")
 
 
-def simulated_guesses(policy: BucketizedPolicy, codes: np.ndarray) -> float:
+def simulated_guesses(policy: BucketizedPolicy, codes: np.ndarray, *, secret: str | None = None) -> float:
     """Return the share of right guesses for buckets that are drawn as those of the release are.
 
-    Or, if it is larger, the share of an attacker who knows the other columns of the last slice, which are in
-    the same rows as the sensitive values.
+    Args:
+        codes: (n, columns) of the source.
+        secret: column whose values are guessed; default: the sensitive one.
     """
-    names = list(policy.columns)
-    known = [name for one in policy.slices[:-1] for name in one]
     sensitive = sensitive_codes(policy, codes)
     buckets = buckets_of(sensitive, l=policy.l, k=policy.k, random=RandomNumbers(_SEED))
-    learned = right_guesses(
-        codes[:, [names.index(name) for name in known]],
-        sensitive,
-        buckets,
-        cut=[policy.columns[name].bounds is not None for name in known],
-    )
-    beside = [names.index(name) for name in policy.slices[-1] if name != policy.sensitive]
-    return max(learned, _seen_beside(codes[:, beside], sensitive)) if beside else learned
-
-
-def _seen_beside(known: np.ndarray, sensitive: np.ndarray) -> float:
-    """Return the share of records with the most frequent sensitive value of all that have the same others."""
-    groups = np.unique(known, axis=0, return_inverse=True)[1].ravel()
-    pairs, counts = np.unique(np.stack([groups, sensitive]), axis=1, return_counts=True)
-    most = np.zeros(int(groups.max()) + 1, np.int64)
-    np.maximum.at(most, pairs[0], counts)
-    return float(most.sum() / len(sensitive))
+    return guesses_of(policy, codes, buckets, policy.sensitive if secret is None else secret)
 
 
 _SEED = 20_161_127  # of simulated buckets, which are never released

@@ -17,8 +17,8 @@ def bucketized_guarantee(policy: BucketizedPolicy) -> list[str]:
         "a row sees the others in it, and that the person is in the data.",
         "Less is promised against attackers who know more: who can rule out values of a person guesses "
         f"better, and who knows {policy.sensitive} of all others of a bucket knows the last one.",
-        "Measured with a simulated attacker, which is no upper bound: how often he guesses right after he "
-        "has learned from all buckets which values go together.",
+        "Measured with a simulated attacker who knows all other values of a person, which is no upper bound: "
+        "how often he guesses right after he has learned from all buckets which values go together.",
         "All of this holds of one release, and of people with one record: whoever has two releases of the "
         "same people, or several records of one person, guesses more.",
     ]

@@ -6,23 +6,21 @@ Decision: docs/adr/0092-bucketized-releases.md.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Final
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from anon_pipeline.catalog.detectors.identifying_names import telling_name
 from anon_pipeline.catalog.release_kinds import BUCKETIZED, ReleaseKind
 from anon_pipeline.policy.declared_release import DeclaredRelease
 from anon_pipeline.policy.fields import Plain, Real, Strict, Whole
-from anon_pipeline.policy.marks import SHOWN, TEXT
+from anon_pipeline.policy.frozen_mapping import FrozenMapping, Keyed
+from anon_pipeline.policy.marks import LATER, SHOWN, TEXT
+from anon_pipeline.policy.named_columns import named_like_identifiers
 
 BUCKET = "bucket"
 """Name of the column that connects the tables."""
 
-_SHOWABLE: Final = frozenset({"dates of birth"})
-"""What a name may say of a column with many values: bucketized releases are for what others know."""
-_FEW: Final = 100  # values that identify nobody, whatever the column's name
-
+_Guessed = Annotated[Real, Field(gt=0, le=1)]
 _Slice = Annotated[tuple[Plain, ...], Field(min_length=1)]
 
 
@@ -33,8 +31,13 @@ class BucketizedGate(Strict):
         0.5,
         gt=0,
         le=1,
-        description="Share of the records whose sensitive value an attacker guesses right who has learned "
-        "from all buckets which values go with which quasi-identifiers.",
+        description="Share of the records whose sensitive value an attacker guesses right who knows all "
+        "other values of a person, and has learned from all buckets which values go with which.",
+    )
+    guessed_of: Annotated[Keyed[_Guessed], SHOWN, TEXT, LATER] = Field(
+        default_factory=FrozenMapping,
+        description="Further columns that are secrets, of any slice, and the same share for each. Buckets "
+        "are not made by them.",
     )
 
 
@@ -78,20 +81,19 @@ class BucketizedPolicy(DeclaredRelease):
             problems.append("sensitive: must be in the last slice")
         if BUCKET in self.columns:
             problems.append(f"columns.{BUCKET}: must have another name, the tables have a column of this one")
+        if not {*self.gate.guessed_of} <= {*self.columns} - {self.sensitive}:
+            problems.append(
+                "gate.guessed_of: must name columns of columns other than sensitive, which gate.guessed is of"
+            )
+        secrets = {self.sensitive, *self.gate.guessed_of}
         for name, column in self.columns.items():
-            if column.weight != 1 or (column.bins is not None and name != self.sensitive):
+            if column.weight != 1 or (column.bins is not None and name not in secrets):
                 problems.append(
                     f"columns.{name}: weight must be left out of a bucketized release, and bins but for a "
-                    "sensitive column of numbers, whose values count as different if their bins are"
+                    "sensitive column of numbers (or one of gate.guessed_of), whose values count as "
+                    "different if their bins are"
                 )
-        for name, column in self.columns.items():
-            said = telling_name(name)
-            if said is not None and said not in _SHOWABLE and column.size > _FEW:
-                problems.append(
-                    f"columns.{name}: must be left out, since it is named like {said}, has more than {_FEW} "
-                    "values, and a bucketized release has values as they are. If it holds nothing of that "
-                    "kind, give it another name"
-                )
+        problems += named_like_identifiers(self.columns, "a bucketized release has values as they are")
         if self.budget is not None:
             problems.append(self.misfit("budget"))
         return problems

@@ -79,6 +79,26 @@ def test_columns_have_no_weight_bins_or_reserved_name() -> None:
     BucketizedPolicy.model_validate(attributes(columns=numbers, slices=[["age"], ["pay"]], sensitive="pay"))
 
 
+def test_other_secrets_are_columns_and_can_have_bins() -> None:
+    columns = attributes()["columns"] | {"pay": {"bounds": [0, 99], "bins": 5, "otherwise": 0}}
+    three = {"columns": columns, "slices": [["age", "city"], ["pay"], ["illness"]]}
+    policy = BucketizedPolicy.model_validate(attributes(**three, gate={"guessed_of": {"pay": 0.3}}))
+    assert (policy.gate.guessed, policy.gate.guessed_of) == (0.5, {"pay": 0.3})
+    for wrong in ("illness", "height"):
+        with pytest.raises(
+            ValidationError, match=r"gate\.guessed_of: must name columns of columns other than"
+        ):
+            BucketizedPolicy.model_validate(
+                attributes(**three, gate={"guessed_of": {wrong: 0.3, "pay": 0.3}})
+            )
+    with pytest.raises(ValidationError, match=r"columns\.pay: weight must be left out"):
+        BucketizedPolicy.model_validate(attributes(**three))
+
+
+def test_no_other_secrets_change_no_digest() -> None:
+    assert "guessed_of" not in BucketizedPolicy.model_validate(attributes()).model_dump(mode="json")["gate"]
+
+
 def test_keys_of_other_releases_are_named() -> None:
     left, problems = BucketizedPolicy.fit_attributes(attributes(perturb={"epsilon": 1}))
     assert left == attributes()
