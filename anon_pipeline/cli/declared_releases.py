@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -272,6 +273,7 @@ def check_declared_policy(
         GateRefused: it would be refused whatever is drawn, for the number of records that it states.
     """
     from anon_pipeline.declared.parts import parts_of  # noqa: PLC0415
+    from anon_pipeline.policy.epsilon_dp import LARGE_EPSILON  # noqa: PLC0415
     from anon_pipeline.policy.load_declared import load_declared  # noqa: PLC0415
 
     policy = load_declared(file, kind)
@@ -282,11 +284,13 @@ def check_declared_policy(
         parts_of(kind).refuses(policy, policy.records)
         losses = parts_of(kind).losses(policy, policy.records)
     epsilon = getattr(policy, "epsilon", 0.0)
-    if epsilon > _STRONG:
-        said = f"ε = {epsilon:g}: with more than {_STRONG:g}, differential privacy promises little."
+    if epsilon > LARGE_EPSILON:
+        said = (
+            f"ε = {epsilon:g}: an attacker can multiply the odds of a guess by {math.exp(epsilon):.3g} "
+            f"(usual: at most {LARGE_EPSILON})."
+        )
         return (("epsilon", said),), tuple(losses)
     return (), tuple(losses)
 
 
-_STRONG = 5.0
 _WHY = "needs --public-key"

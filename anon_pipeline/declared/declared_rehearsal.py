@@ -14,6 +14,7 @@ from anon_pipeline.base.observer import Observer, Step, ignore
 from anon_pipeline.declared.domain_codes import domain_codes, refuse_unread, unread_shares
 from anon_pipeline.declared.draft import (
     declared_booking,
+    earlier_epsilon,
     judge_files,
     refuse_unpublishable,
 )
@@ -54,7 +55,9 @@ def rehearse_declared(
     parts = parts_of(policy.kind)
     refuse_unpublishable(policy, locations)
     with private_stage("ledger"):
-        declared_booking(policy, locations).refuse_unbookable(fresh=parts.epsilon(policy) > 0)
+        booked = declared_booking(policy, locations)
+        booked.refuse_unbookable(fresh=parts.epsilon(policy) > 0)
+    earlier = earlier_epsilon(booked, but=None)
     observe(Step("source"))
     with private_stage("source"):
         table = read_source(policy, folder=locations.sources)
@@ -68,6 +71,6 @@ def rehearse_declared(
     with private_stage("draw"):
         made = parts.makes(policy, codes, key)
     observe(Step("gate"))
-    report = judge_files(policy, made, codes, seeded=key.seeded)[2]
+    report = judge_files(policy, made, codes, seeded=key.seeded, earlier=earlier)[2]
     refuse_unless_passed(report)
     return Rehearsed(report, len(codes), unread)

@@ -35,6 +35,7 @@ from anon_pipeline.declared.parts import Release, parts_of
 from anon_pipeline.declared.released_once import refuse_another
 from anon_pipeline.ledger import Asked, exact_text, ledger_at
 from anon_pipeline.ledger.requests import columns_digest
+from anon_pipeline.ledger.same_people import published_epsilon
 from anon_pipeline.limits.verdicts import GateReport
 from anon_pipeline.perturb.entropy import Entropy, system_entropy
 from anon_pipeline.policy.declared_release import DeclaredRelease
@@ -180,7 +181,8 @@ def draw_release(
         with private_stage("draw"):
             made = parts.makes(policy, codes, drawn.key)
         observe(Step("gate"))
-        tables, data, report = judge_files(policy, made, codes, seeded=drawn.key.seeded)
+        earlier = earlier_epsilon(booked, but=drawn.release_id)
+        tables, data, report = judge_files(policy, made, codes, seeded=drawn.key.seeded, earlier=earlier)
     return Draft(policy, locations, opened, tables, data, len(codes), report, drawn.release_id)
 
 
@@ -216,8 +218,27 @@ def refuse_unpublishable(policy: DeclaredRelease, locations: Locations) -> None:
         parts_of(policy.kind).refuses(policy, policy.records)
 
 
+def earlier_epsilon(booked: Booking, *, but: str | None) -> Fraction | None:
+    """Return the ε of the releases that were published before; None without a ledger, or without noise.
+
+    Args:
+        but: release that is left out.
+    Raises:
+        InputError: the ledger cannot be read.
+    """
+    if booked.ledger is None or not booked.noisy:
+        return None
+    with private_stage("ledger"):
+        return published_epsilon(booked.ledger, booked.asked, but=but)
+
+
 def judge_files(
-    policy: DeclaredRelease, made: Sequence[pd.DataFrame], codes: NDArray[np.int64], *, seeded: bool
+    policy: DeclaredRelease,
+    made: Sequence[pd.DataFrame],
+    codes: NDArray[np.int64],
+    *,
+    seeded: bool,
+    earlier: Fraction | None,
 ) -> tuple[list[pd.DataFrame], list[bytes], GateReport]:
     """Judge the tables of a release by the bytes that would be written.
 
@@ -225,6 +246,7 @@ def judge_files(
         made: the tables that were drawn.
         codes: (n, columns) of the source.
         seeded: whether the draw can be made again by who knows a seed.
+        earlier: see `earlier_epsilon`.
     Returns:
         the tables as they are read back, their bytes, the gate's report.
     Raises:
@@ -232,7 +254,7 @@ def judge_files(
     """
     with private_stage("gate"):
         tables, data = _bytes_of(policy, made)
-        release = Release(tables, len(codes), codes, seeded)
+        release = Release(tables, len(codes), codes, seeded, earlier)
         verdicts = tuple(parts_of(policy.kind).judges(policy, release))
         return tables, data, GateReport(verdicts, digest_of_tables(tables), policy.digest)
 

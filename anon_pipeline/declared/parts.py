@@ -28,12 +28,14 @@ class Release:
     records: of the source, public.
     codes: (n, columns) of the source, private; None: whoever judges has the released files alone.
     seeded: whether its random numbers can be made again by who knows a seed.
+    earlier: ε of the dataset's releases that were published before; None: nobody has looked it up.
     """
 
     tables: Sequence[pd.DataFrame] = field(repr=False)
     records: int
     codes: Integers | None = field(default=None, repr=False)
     seeded: bool = False
+    earlier: Fraction | None = None
 
 
 @dataclass(frozen=True, slots=True)

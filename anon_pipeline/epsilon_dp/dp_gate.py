@@ -9,6 +9,7 @@ from __future__ import annotations
 from anon_pipeline.base.errors import GateRefused
 from anon_pipeline.declared.declared_values import DRAW, VALUES, judge_draw, judge_values
 from anon_pipeline.declared.parts import Release
+from anon_pipeline.epsilon_dp.dp_warnings import WARNED_OF, judge_cells, judge_epsilon, judge_repeats
 from anon_pipeline.epsilon_dp.expected_errors import expected_errors
 from anon_pipeline.epsilon_dp.methods import refuse_inexact_noise
 from anon_pipeline.limits.verdicts import GateReport, Status, Verdict
@@ -21,6 +22,7 @@ MEANINGS = {
     VALUES: "The file has the declared columns, only declared values, and as many records as it must.",
     DRAW: "The noise comes from the operating system's random numbers.",
     ERROR: "The error that the noise is expected to cause is at most what the policy accepts.",
+    **WARNED_OF,
 }
 
 
@@ -60,9 +62,13 @@ def refuse_dp(policy: EpsilonDpPolicy, records: int) -> None:
 
 
 def judge_dp(policy: EpsilonDpPolicy, release: Release) -> list[Verdict]:
-    """Judge an ε-DP release by its policy and its file; the codes of the source are not looked at."""
+    """Judge an ε-DP release by its policy, its file and the ledger; the source's codes are not looked at."""
+    from_files = release.codes is None
     return [
         judge_values(policy, release.tables[0], release.records),
-        judge_draw(seeded=release.seeded, from_files=release.codes is None),
+        judge_draw(seeded=release.seeded, from_files=from_files),
         judge_errors(policy, release.records),
+        judge_epsilon(policy),
+        judge_cells(policy, release.records),
+        judge_repeats(policy, release.earlier, from_files=from_files),
     ]

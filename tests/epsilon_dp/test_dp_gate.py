@@ -16,6 +16,7 @@ from anon_pipeline.epsilon_dp.dp_gate import (
     judge_errors,
     refuse_dp,
 )
+from anon_pipeline.epsilon_dp.dp_warnings import CELLS, REPEATED
 from anon_pipeline.epsilon_dp.expected_errors import expected_errors
 from anon_pipeline.gate import Status
 from anon_pipeline.policy.epsilon_dp import EpsilonDpPolicy
@@ -31,11 +32,13 @@ def frame() -> pd.DataFrame:
 def test_every_limit_is_judged(changed: Changed, frame: pd.DataFrame) -> None:
     policy, codes = changed(gate={"expected_error": 1}), np.zeros((3, 2), np.int64)
     verdicts = judge_dp(policy, Release([frame], 3, codes))
-    assert [(one.limit, one.status) for one in verdicts] == [(name, Status.PASSED) for name in MEANINGS]
+    assert [(one.limit, one.status) for one in verdicts] == [
+        (name, Status.WARNED if name == CELLS else Status.PASSED) for name in MEANINGS
+    ]
     seeded = judge_dp(policy, Release([frame], 3, codes, seeded=True))
     assert [one.limit for one in seeded if one.status is Status.REFUSED] == ["draw"]
     alone = judge_dp(policy, Release([frame], 3))
-    assert [one.limit for one in alone if one.status is Status.UNMEASURED] == ["draw"]
+    assert [one.limit for one in alone if one.status is Status.UNMEASURED] == ["draw", REPEATED]
 
 
 def test_the_worst_error_is_judged(changed: Changed) -> None:

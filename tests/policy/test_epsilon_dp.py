@@ -40,6 +40,18 @@ def test_one_table_of_all_columns_unless_it_is_said_otherwise() -> None:
     )
 
 
+@pytest.mark.parametrize("method", [{"histograms": {}}, {"histograms": None, "column_means": {"k": 3}}])
+def test_lists_of_people_are_refused(method: dict[str, Any]) -> None:
+    names = [f"person {place}" for place in range(30)]
+    columns = COLUMNS | {"full_name": {"values": names, "otherwise": names[0]}}
+    with pytest.raises(
+        ValidationError, match=r"columns\.full_name: must be left out, since it is named like"
+    ):
+        EpsilonDpPolicy.model_validate(attributes(columns=columns, **method))
+    numbers = COLUMNS | {"account": {"bounds": [0, 99], "otherwise": 0}}
+    EpsilonDpPolicy.model_validate(attributes(columns=numbers, **method))
+
+
 def test_spelled_out_defaults_do_not_change_the_digest() -> None:
     policy = EpsilonDpPolicy.model_validate(attributes())
     again = EpsilonDpPolicy.model_validate(attributes(gate={"expected_error": 0.25}, publish={"wait": 60}))
