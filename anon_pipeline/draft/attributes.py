@@ -11,13 +11,12 @@ from typing import Any
 from anon_pipeline.draft.profile.look import Kind, Seen
 from anon_pipeline.draft.profile.profile_table import Profile
 from anon_pipeline.draft.profile.proposals import Proposal
+from anon_pipeline.draft.profile.usual_k import usual_k
 from anon_pipeline.policy.columns import Generalize, Perturb, Sensitive
 from anon_pipeline.policy.hierarchies import hierarchy_kind
 from anon_pipeline.policy.locations import PRIVATE
 from anon_pipeline.policy.recoding import LDiversity
 
-USUAL_K, SMALL_K, SMALL_TABLE = 10, 5, 1_000
-"""Records in the smallest class; in tables of fewer records than the last."""
 MOST_LIMITED = 5
 """Sensitive columns whose classes are limited: each limit leaves out classes."""
 LARGEST_EPSILON = 8.0
@@ -50,7 +49,7 @@ class Chosen:
 
 def usual_choice(records: int) -> Chosen:
     """Return k, ε and confidence to begin with."""
-    return Chosen(SMALL_K if records < SMALL_TABLE else USUAL_K)
+    return Chosen(usual_k(records))
 
 
 def plain_name(text: str) -> str:

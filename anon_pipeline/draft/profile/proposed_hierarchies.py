@@ -9,14 +9,17 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from anon_pipeline.catalog.detectors.name_hints import Hint
 from anon_pipeline.draft.profile.look import Kind, Look
 from anon_pipeline.draft.profile.questions import TABLE
 from anon_pipeline.draft.profile.steps import inner_bounds, nested_steps, step_from
+from anon_pipeline.draft.profile.usual_k import usual_k
 from anon_pipeline.hierarchy.levels import TOP
 from anon_pipeline.policy.fields import Strict
 from anon_pipeline.policy.hierarchies import Dates, Intervals, Mask, Suppress, Table, Tree
@@ -25,7 +28,7 @@ MOST_CATEGORIES = 1_000
 """Values that a table of categories may have: a list of more is one that nobody checks."""
 OTHER = "other"
 _FEW = 6  # values that are released as they are, or not at all
-_RARE = 0.02  # share of the records below which a category is one of the others
+_RARE = 0.02  # share of the records below which a category is rare
 _BINS = 20  # intervals of the finest level, about
 _WORD = re.compile(r"[^\W\d_]{3,}")
 
@@ -47,10 +50,13 @@ class ProposedHierarchy:
 
     def as_tree(self) -> Tree:
         """Return the table as a taxonomy, which needs no file: private."""
-        names: dict[str, list[str]] = {}
-        for leaf, name, _ in self.rows:
-            names.setdefault(name, []).append(leaf)
-        return Tree(tree=names)
+        tree: dict[str, Any] = {}
+        for leaf, *names in (row[:-1] for row in self.rows):
+            below = tree
+            for name in names[:0:-1]:
+                below = below.setdefault(name, {})
+            below.setdefault(names[0], []).append(leaf)
+        return Tree(tree=tree)
 
 
 def propose_hierarchy(look: Look, hint: Hint | None) -> ProposedHierarchy | None:
@@ -120,7 +126,7 @@ def _intervals(look: Look, hint: Hint | None) -> ProposedHierarchy:
 
 
 def propose_categories(look: Look) -> ProposedHierarchy | None:
-    """Categories by common words, by their first characters, or rare ones as *other*; few as they are."""
+    """Categories by common words, by their first characters, or less frequent ones as *other*."""
     texts = [str(text) for text in look.values]
     if len(texts) <= _FEW:
         return ProposedHierarchy(Suppress(suppress=True), "few categories: the category, or nothing")
@@ -134,8 +140,8 @@ def propose_categories(look: Look) -> ProposedHierarchy | None:
         names = way(texts)
         if names is not None:
             return _table([texts, names], reason)
-    names = _by_frequency(texts, look)
-    return _table([texts, names], f"categories of less than {_RARE:.0%} of the records as {OTHER}")
+    levels, reason = _by_frequency(texts, look)
+    return _table([texts, *levels], reason)
 
 
 def _table(levels: Sequence[Sequence[str]], reason: str) -> ProposedHierarchy:
@@ -177,12 +183,45 @@ def _by_word(texts: Sequence[str]) -> list[str] | None:
     return names if _worth_it(names) and names.count(OTHER) < len(names) / 2 else None
 
 
-def _by_frequency(texts: Sequence[str], look: Look) -> list[str]:
-    """Keep frequent categories, but for the least frequent of them where only one would be rare."""
-    share = look.counts / look.counts.sum()
-    most = np.sort(share)[::-1][: max(len(texts) // 2, 1)][-1]
-    frequent = share >= max(_RARE, float(most))
-    return [text if keep else OTHER for text, keep in zip(texts, frequent, strict=True)]
+def _by_frequency(texts: Sequence[str], look: Look) -> tuple[list[list[str]], str]:
+    """Name rare categories `OTHER`, on the next level the less frequent half of all.
+
+    Rare are those of less than a share of the records; where that is less than k, or all are rare, those of
+    fewer than k. Without rare ones there is one level.
+
+    Returns:
+        Names of the categories on each level, and what was done, for people.
+    """
+    k, fewest, said = (
+        usual_k(look.seen.records),
+        _RARE * int(look.counts.sum()),
+        f"{_RARE:.0%} of the records",
+    )
+    if fewest < k or not (look.counts >= fewest).any():
+        fewest, said = k, f"{k} records"
+    order = sorted(range(len(texts)), key=lambda place: (look.counts[place], texts[place]))
+    rare, half = _count_rare(look.counts[order], fewest), len(texts) - len(texts) // 2
+    sizes = [half] if not rare else [rare] if rare >= half else [rare, half]
+    levels = []
+    for size in sizes:
+        others = set(order[:size])
+        levels.append([OTHER if place in others else text for place, text in enumerate(texts)])
+    ways = [f"those of less than {said} as {OTHER}"] if rare else []
+    ways += [f"the less frequent half as {OTHER}"] if half in sizes[-1:] else []
+    return levels, ", or ".join(["the category", *ways, "nothing"])
+
+
+def _count_rare(counts: NDArray[np.int64], fewest: float) -> int:
+    """Count the categories that become others: together they are not rare, and at least two; 0: none, or all.
+
+    Args:
+        counts: (v,) records of each category, the rarest first.
+        fewest: records from which on a category is not rare.
+    """
+    rare = int((counts < fewest).sum())
+    while 0 < rare < len(counts) and (rare < 2 or counts[:rare].sum() < fewest):
+        rare += 1
+    return rare if rare < len(counts) else 0
 
 
 def as_series(look: Look) -> pd.Series:

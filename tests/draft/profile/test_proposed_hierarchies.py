@@ -91,6 +91,55 @@ def test_rare_categories_are_others(tmp_path: Path) -> None:
     assert found.question is not None
 
 
+def _named(found: ProposedHierarchy, level: int) -> set[str]:
+    return {row[0] for row in found.rows if row[level] == row[0]}
+
+
+@pytest.mark.parametrize(
+    ("counts", "kept", "reason"),
+    [
+        (
+            (129, 126, 119, 115, 110, 105, 102, 98, 96),
+            [4],
+            "the category, or the less frequent half as other",
+        ),
+        (
+            (900, 500, 400, 300, 300, 300, 300, 40, 30),
+            [7, 4],
+            "those of less than 2% of the records as other",
+        ),
+        (
+            (900, 500, 400, 300, 300, 300, 300, 300, 20),
+            [7, 4],
+            "those of less than 2% of the records as other",
+        ),
+        ((60, 50, 40, 30, 20, 10, 4, 4), [6, 4], "those of less than 5 records as other"),
+        ((50,) * 100, [50], "the less frequent half as other"),
+        ((50,) * 80 + (2,) * 60, [80, 70], "those of less than 10 records as other"),
+        ((900, 20, *(1,) * 30), [2], "those of less than 2% of the records as other, or nothing"),
+    ],
+    ids=["none is rare", "rare ones", "one is rare", "k", "none of 2%", "none of 2%, some of k", "most"],
+)
+def test_only_rare_categories_are_others_at_first(
+    counts: tuple[int, ...], kept: list[int], reason: str, tmp_path: Path
+) -> None:
+    names = [f"t{place:03}own" for place in range(len(counts))]
+    found, height = proposed("town", np.repeat(names, counts), tmp_path)
+    assert [len(_named(found, level)) for level in range(1, height - 1)] == kept
+    assert reason in found.reason
+    assert {name for row in found.rows for name in row[1:]} <= {*names, "other", "*"}
+
+
+def test_a_table_of_several_levels_is_a_taxonomy(tmp_path: Path) -> None:
+    names = [*"ABCDEFG", "rare", "rarer"]
+    counts = (900, 500, 400, 300, 300, 300, 300, 40, 30)
+    found, height = proposed("town", np.repeat(names, counts), tmp_path)
+    look = look_at(pd.Series(np.repeat(names, counts), name="town"))
+    tree = found.as_tree()
+    assert tree.tree["other"]["other"] == ("rare", "rarer")
+    assert code_column(as_series(look), tree, folder=tmp_path)[1].height == height == 4
+
+
 def test_no_hierarchy_for_too_many_categories() -> None:
     look = look_at(pd.Series([f"x{i}y" for i in range(1500)], name="x"))
     assert propose_hierarchy(look, None) is None
