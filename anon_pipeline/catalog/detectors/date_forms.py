@@ -20,8 +20,16 @@ DAY_FORMATS = (
     *("%d. %B %Y", "%d. %b %Y", "%d de %B de %Y"),
 )
 TIMES = ("", " %H:%M", " %H:%M:%S", "T%H:%M:%S", "T%H:%M", " %H:%M:%S.%f", "T%H:%M:%S.%f")
+_ZONED = r"(.*\d:?\d\d(?:\.\d+)?)( ?Z| ?[+-]\d\d:?\d\d| (?:UTC|GMT|MES?Z|CES?T|Uhr|h))"
+"""A time, and what may follow it: a format takes it literally, so that a day is that of the clock there."""
 _MOST_FORMATS = 3
 _MONTHS_OF_A_YEAR = 12
+_LIKE_DATE = (
+    r"(?:(?:1[89]|20)\d\d([-/.])(?:0?[1-9]|1[0-2])\1(?:0?[1-9]|[12]\d|3[01])"
+    r"|(?:0?[1-9]|[12]\d|3[01])([-/. ])(?:0?[1-9]|[12]\d|3[01]|[^\W\d_]{3,9})\2(?:(?:1[89]|20)?\d\d))"
+    r"(?:(?:T|,? )\d{1,2}[:.h]\d\d.{0,20})?"
+)
+_NEARLY = 0.9
 _SHORTEST_DATE = 8  # letters
 _TRIED = 200  # values that a form is tried on before all are read
 _EARLIEST, _LATEST = 1870, 2060  # years of people and what happens to them
@@ -59,6 +67,43 @@ def find_dates(texts: pd.Series) -> tuple[DateForm, pd.Series] | None:
         The form and (v,) datetimes; None where some value has none of the formats, or is read as two days.
     """
     bare = texts.str.strip()
+    return _read_zoned(bare) or _read_bare(bare)
+
+
+def look_like_dates(texts: pd.Series) -> bool:
+    """Tell whether nearly all of some texts look like dates, maybe of a form that is not read.
+
+    Args:
+        texts: (v,) different texts, none missing.
+    """
+    like = texts.str.strip().str.fullmatch(_LIKE_DATE)
+    return bool(len(texts)) and float(like.mean()) >= _NEARLY
+
+
+def _read_zoned(bare: pd.Series) -> tuple[DateForm, pd.Series] | None:
+    """Read times before their zone; None where one is none, or of too many formats."""
+    if not all_match(bare, _ZONED):
+        return None
+    parts = bare.str.extract(f"^{_ZONED}$")
+    times, zones = parts[0], parts[1]
+    own = times.drop_duplicates()
+    found = _read_bare(own) if zones.nunique() <= _MOST_FORMATS else None
+    if found is None or not all("%M" in form for form in found[0].formats):
+        return None
+    formats = tuple(
+        form + zone
+        for form in found[0].formats
+        for zone in zones.unique()
+        if _read_dates(times[zones == zone], form).notna().any()
+    )
+    if len(formats) > _MOST_FORMATS:
+        return None
+    days = pd.Series(found[1].to_numpy(), index=own.to_numpy()).reindex(times)
+    return DateForm(formats, found[0].ambiguous), days.set_axis(bare.index)
+
+
+def _read_bare(bare: pd.Series) -> tuple[DateForm, pd.Series] | None:
+    """Read texts as dates and times without a zone."""
     if not all_match(bare, r"(?=.*\d).{8,32}") or not bare.str.contains(r"[-/. ]|^\d{8}$", regex=True).all():
         return None
     read = {form: found for form in _formats(bare) if (found := _read_dates(bare, form)).notna().any()}
@@ -96,7 +141,7 @@ def holds_days(values: pd.Series) -> bool:
     if len(different) < 2 or pd.api.types.is_numeric_dtype(different):
         return False
     texts = different.astype(str).reset_index(drop=True)
-    return all_match(texts, r"\d{4}-(?:\d{2}|Q[1-4]|W\d{2})") or find_dates(texts) is not None
+    return all_match(texts, r"\d{4}-(?:\d{2}|Q[1-4]|W\d{2})") or _read_bare(texts.str.strip()) is not None
 
 
 def _formats(texts: pd.Series) -> Iterator[str]:

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.values import to_texts
-from anon_pipeline.catalog.detectors.date_forms import DateForm, find_dates
+from anon_pipeline.catalog.detectors.date_forms import DateForm, find_dates, look_like_dates
 from anon_pipeline.catalog.detectors.forms import (
     NumberForm,
     find_missing,
@@ -59,6 +59,7 @@ class Seen:
     padded: whether white space surrounds values.
     varied: how many values are another one in other case; all are then in small letters.
     mixed: share of numbers or dates in a column of texts, where it is large but not all have one form.
+    dated: whether nearly all of its different texts look like dates, of a form that is not read.
     sentinel: whether a number such as 999 is far from all others, and repeated.
     lost_zeros: whether digits also occur without the zero that they begin with.
     consecutive: whether whole numbers are counted on, record by record, in the order of the file.
@@ -82,6 +83,7 @@ class Seen:
     padded: bool = False
     varied: int = 0
     mixed: float = 0.0
+    dated: bool = False
     sentinel: bool = False
     lost_zeros: bool = False
     consecutive: bool = False
@@ -159,7 +161,7 @@ def _texts(seen: Seen, column: pd.Series, decimal: str) -> Look:
         mixed=_mixed_share(stripped[there]),
     )
     if read is None:
-        return _categories(told, values, codes)
+        return _categories(replace(told, dated=look_like_dates(stripped[there])), values, codes)
     form, found = read
     parsed = pd.Series(found.to_numpy(), index=own.to_numpy()).reindex(values).reset_index(drop=True)
     codes, parsed = _recode(parsed, codes)

@@ -39,6 +39,13 @@ STRAY_TEXTS = (
     "role. Until then it is left out. anon-pipeline init --show-values --to FILE shows frequent and rare "
     "texts. Numbers that are written in several ways (53'192 and 53192,45) must be made alike in the source."
 )
+UNREAD_DATES = (
+    "does it hold dates or times? They look like dates, but years have two digits, or the form is none that "
+    "init knows, or there are more than three. If yes, write years of four digits in the source (45 may be "
+    "1945 or 2045), and run init again; or, if years have them, type: date with a format under clean.columns "
+    "(docs/policy.md#clean), and role: generalize with hierarchy: {dates: [year, decade]}. If no, keep this "
+    "line: it is left out."
+)
 MANY_CATEGORIES = (
     "could a value name a person? If yes, or if you do not know, keep this line: it is left out. If no, "
     "write role: generalize with a hierarchy (anon-pipeline hierarchy), or role: sensitive."

@@ -123,6 +123,15 @@ def _several(seen: Seen) -> str | None:
     return questions.several_records(seen.name)
 
 
+def _dates_unread(case: Case) -> Proposal | None:
+    """Texts that look like dates, of a form that no format reads."""
+    seen = case.look.seen
+    if seen.kind is not Kind.CATEGORY or not seen.dated or seen.different <= MOST_ANSWERS:
+        return None
+    reason = "it looks like dates or times, of a form that is not read"
+    return propose_dropping(seen, reason, Sure.UNSURE, questions.UNREAD_DATES)
+
+
 def _unreadable(case: Case) -> Proposal | None:
     """Numbers or dates with other texts among them."""
     seen = case.look.seen
@@ -243,6 +252,7 @@ RULES: tuple[Rule, ...] = (
     _named_identifier,
     _free_text,
     _unreadable,
+    _dates_unread,
     _own_number,
     _sensitive,
     _quasi,

@@ -155,3 +155,20 @@ def test_numbers_and_dates_of_several_forms_are_a_question(values: list[str]) ->
 def test_a_mark_that_may_be_of_thousands_is_a_question() -> None:
     found = of("Income", [f"{10 + i % 80},{i % 9}00" for i in range(N)] + ["12,50"])
     assert found.question is not None and "that of thousands?" in found.question
+
+
+def test_times_with_a_zone_are_dates() -> None:
+    found = of("created_at", [f"2025-{i % 12 + 1:02}-{i % 28 + 1:02}T07:{i % 60:02}:40Z" for i in range(N)])
+    assert found.role == "generalize"
+    assert found.seen.date is not None and found.seen.date.formats == ("%Y-%m-%dT%H:%M:%SZ",)
+
+
+@pytest.mark.parametrize(
+    "form", ["{:02}.{:02}.{:02}", "{:02}/{:02}/{:02}", "{:02}.{:02}.20{:02}, 09:59 Uhr"], ids=str
+)
+def test_dates_that_are_not_read_are_a_question(form: str) -> None:
+    dates = [form.format(i % 28 + 1, i % 12 + 1, i % 90 + 10) for i in range(N)]
+    found = of("Date of birth", dates)
+    assert (found.role, found.sure, found.seen.dated) == ("identifier", Sure.UNSURE, True)
+    assert "does it hold dates or times?" in (found.question or "")
+    assert not of("x", OWN).seen.dated
