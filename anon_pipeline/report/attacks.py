@@ -170,11 +170,9 @@ def _limit_attack(
 ) -> Iterator[Attack]:
     knows = knows.format(verdict.limit.partition(".")[2])
     advised = verdict.bound if verdict.status is Status.WARNED else None
-    seen = verdict.value if internal or limit.recomputable else None
-    value = verdict.realized if internal and verdict.realized is not None else seen
+    value = verdict.value if internal or limit.recomputable else None
     if value is not None:
-        on_originals = "the mean over the noise or what was drawn, on the originals"
-        how = on_originals if limit.judged.needs else "the file"
+        how = "the mean over the noise, on the originals" if limit.judged.needs else "the file"
         yield Attack(knows, value, among, False, f"measured: {how}", verdict.limit, advised=advised)
         return
     most, how = _most(verdict)

@@ -29,7 +29,8 @@ def point_of(described: Described, sizes: Sequence[SizeBin]) -> Point:
     """Return where a release lies, by numbers that the report may show.
 
     Where exact ones are there: its linking risk if the gate limits it, and the loss of its recoding. Else the
-    mean of 1/m and the loss computed from the release.
+    mean of 1/m and the loss computed from the release. Of people, who may be in several classes, the mean is
+    not known: then it is what it is at most, and never more than the largest 1/m.
     """
     loss, exact = described.loss, described.exact
     if exact is not None:
@@ -39,7 +40,8 @@ def point_of(described: Described, sizes: Sequence[SizeBin]) -> Point:
             return Point(loss, verdict.value, verdict.bound)
     people = described.facts["suppressed"].get("released_people")
     counted = sum(row.records for row in sizes) if people is None else people
-    return Point(loss, min(sum(row.classes for row in sizes) / counted, 1.0), None)
+    mean = sum(row.classes for row in sizes) / counted
+    return Point(loss, min(mean, max(row.risk for row in sizes)), None)
 
 
 def sizes_chart(sizes: Sequence[SizeBin]) -> Markup:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from anon_pipeline.report.charts import Point, map_chart, risks_chart, sizes_chart
+from types import SimpleNamespace
+
+import pytest
+
+from anon_pipeline.report.charts import Point, map_chart, point_of, risks_chart, sizes_chart
 from anon_pipeline.report.columns import SizeBin
 
 BINS = [SizeBin("1 to 2", 2, 3, 0.5), SizeBin("3 to 4", 400, 1234, 0.25)]
@@ -25,3 +29,11 @@ def test_the_axis_of_risk_ends_where_point_and_limit_fit() -> None:
         assert f">{ends}<" in chart
         assert ("the limit of the risk is 0.15" in chart) == drawn
         assert ">limit<" in chart or not drawn
+
+
+def test_the_mean_chance_of_people_is_no_larger_than_the_largest() -> None:
+    """People in several classes: 20 classes of 10 people at least, of 150 people in all."""
+    described = SimpleNamespace(loss=0.2, exact=None, facts={"suppressed": {"released_people": 150}})
+    assert point_of(described, [SizeBin("10", 20, 300, 0.1, people=None)]).risk == 0.1
+    described.facts["suppressed"]["released_people"] = 300
+    assert point_of(described, [SizeBin("10", 20, 300, 0.1, people=None)]).risk == pytest.approx(20 / 300)

@@ -57,7 +57,7 @@ def _open_store(
             )
     if partition is not None:
         place += f"/{plain_partition(partition)}"
-    return ObjectStore(Place.at(place, key), policy.name)
+    return ObjectStore(Place.at(place, key), policy.name, partition)
 
 
 def overlap(one: str, other: str) -> bool:
@@ -79,11 +79,12 @@ class ObjectStore:
     """A prefix in an object store that holds one release.
 
     place: what fsspec reaches; messages name its key, never the URL.
-    release: name of the release.
+    release: name of the release; ``partition``: its key, if it has any.
     """
 
     place: Place
     release: str
+    partition: str | None
 
     def ready(self) -> None:
         """Refuse a place that does not answer, or that holds another release."""
@@ -143,13 +144,14 @@ class ObjectStore:
                 return {}
         try:
             document = json.loads(data)
-            known = document["release"] == self.release and isinstance(document["files"], list)
+            own = (document["release"], document.get("partition")) == (self.release, self.partition)
+            known = own and isinstance(document["files"], list)
         except (ValueError, LookupError, TypeError, RecursionError):
             known = False
         if not known:
             raise PublishError(
-                f"{self.place.key}: must be the place of the release {self.release} alone, got a {MANIFEST} "
-                f"of something else. Give each release a place of its own."
+                f"{self.place.key}: must be the place of the release {self.release} alone, or of one of its "
+                f"partitions, got a {MANIFEST} of something else. Give each release a place of its own."
             )
         return dict(document)
 

@@ -143,6 +143,20 @@ def test_a_place_of_something_else_is_refused_before_noise_is_drawn(
     assert names(url) == {"manifest.json"}
 
 
+def test_the_place_of_a_partition_is_not_that_of_a_release_of_one_piece(
+    small_policy: Small, small_people: People, tmp_path: Path, url: str
+) -> None:
+    policy = small_policy(publish={"deliver": {"url": f"{url}/2026-01-01"}})
+    publish_in(tmp_path, policy, small_people())
+    partition = at_url(
+        small_policy(publish={"deliver": {"url": url}}), Locations.of(tmp_path, {}), "2026-01-01"
+    )
+    with pytest.raises(
+        PublishError, match="the place of the release small alone, or of one of its partitions"
+    ):
+        partition.ready()
+
+
 def test_a_later_release_is_not_replaced_by_an_earlier_one(
     small_policy: Small, small_people: People, tmp_path: Path, url: str
 ) -> None:
