@@ -142,6 +142,26 @@ class AllWaitError(InfeasibleError):
         self.args, self.exact = (said,), said
 
 
+class TooFewWaitedError(AllWaitError):
+    """The records of a stream's partition that may not wait longer are fewer than k: they are left out.
+
+    Args:
+        records: how many they are, for the curator.
+    """
+
+    def __init__(self, k: int, records: int) -> None:
+        super().__init__(k)
+        said = (
+            "stream: there is nothing to release: no class of k records can be made of those that may not "
+            "wait longer, so they are in no release. If this happens often, set stream.delay higher, or "
+            "lower k. On a terminal, --show-values says how many they are."
+        )
+        self.args, self.exact = (
+            (said,),
+            f"Records that may not wait longer: {records:,}, fewer than k = {k:,}.",
+        )
+
+
 class GateRefused(AnonPipelineError):
     """The gate refused the release; ``report`` holds every verdict, with all numbers: for the curator.
 

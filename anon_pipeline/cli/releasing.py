@@ -10,6 +10,7 @@ import click
 
 from anon_pipeline.cli.dagster_reports import refuse_unreportable, reports_of
 from anon_pipeline.cli.declared_releases import run_declared
+from anon_pipeline.cli.missing_partitions import missing_partitions
 from anon_pipeline.cli.options import (
     MISTAKES_TO,
     NEW_FILE,
@@ -44,13 +45,12 @@ from anon_pipeline.cli.shared import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from anon_pipeline.base.errors import GateRefused, InfeasibleError
+    from anon_pipeline.base.errors import AllWaitError, GateRefused, InfeasibleError
     from anon_pipeline.base.observer import Progress as Far
     from anon_pipeline.base.observer import Step
     from anon_pipeline.cli.dagster_reports import Reports
     from anon_pipeline.gate import GateReport
     from anon_pipeline.policy import Policy
-    from anon_pipeline.policy.locations import Locations
     from anon_pipeline.publish import Published
 
 
@@ -110,7 +110,7 @@ def _run(ctx: click.Context, policy_file: Path, options: Mapping[str, Any]) -> N
     keys = [options["partition"]] if span is None else partitions_between(policy, span)
     locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
     if options["missing"]:
-        keys = _missing_of(policy, locations, keys)
+        keys = missing_partitions(policy, locations, keys)
     refuse_unreportable(policy, options)
     warn_of_questions(policy_file)
     if options["jobs"] > 1:
@@ -137,36 +137,6 @@ def _refuse_unfit_jobs(ctx: click.Context, policy: Policy, options: Mapping[str,
         raise InputError("--jobs must be left out for a stream: its partitions are made one after the other")
 
 
-def _missing_of(policy: Policy, locations: Locations, keys: Sequence[str | None]) -> list[str | None]:
-    """Return the partitions that have no release, say how many have one, and finish what these lack.
-
-    A run that was killed may have published a partition without entering or delivering it.
-    """
-    from anon_pipeline.base.errors import InputError, private_stage  # noqa: PLC0415
-    from anon_pipeline.publish.unfinished_releases import finish_published  # noqa: PLC0415
-    from anon_pipeline.publish.writer import read_manifest  # noqa: PLC0415
-
-    if keys == [None]:
-        raise InputError("--missing must be given with --partitions only")
-
-    def is_there(folder: Path) -> bool:
-        """Tell whether there is a manifest that can be read, and each file that it names."""
-        try:
-            document = read_manifest(folder)
-        except InputError:
-            return False
-        return document is not None and all((folder / one["name"]).is_file() for one in document["files"])
-
-    left = [key for key in keys if not is_there(locations.release(policy, key))]
-    there = [key for key in keys if key is not None and key not in left]
-    click.echo(f"{len(there)} of {len(keys)} partitions have a release", err=True)
-    with private_stage("published"):
-        delivered = finish_published(policy, locations, there)
-    if delivered:
-        click.echo(f"delivered now, at no cost: {', '.join(delivered)}", err=True)
-    return left
-
-
 def _run_one(ctx: click.Context, asked: Asked, options: Mapping[str, Any]) -> None:
     """Make a release, and print it or its refusal."""
     from anon_pipeline.base.errors import GateRefused  # noqa: PLC0415
@@ -187,18 +157,19 @@ def _run_one(ctx: click.Context, asked: Asked, options: Mapping[str, Any]) -> No
 
 def _run_each(ctx: click.Context, releases: Sequence[Asked], options: Mapping[str, Any]) -> None:
     """Make a release for each partition; a refusal of its data stops no other, anything else does."""
-    from anon_pipeline.base.errors import AllWaitError, GateRefused, InfeasibleError  # noqa: PLC0415
+    from anon_pipeline.base.errors import AllWaitError, GateRefused, InfeasibleError, TooFewWaitedError  # noqa: PLC0415
 
-    as_json, documents, left, waiting = options["as_json"], [], {}, list[str]()
+    as_json, documents, left, waiting = options["as_json"], [], {}, dict[str, str]()
     try:
         for asked in releases:
             click.echo(f"partition {asked.partition}", err=as_json)
             try:
                 written = _publish(ctx, asked, options)
             except AllWaitError as waits:
-                waiting.append(str(asked.partition))
+                too_few = isinstance(waits, TooFewWaitedError)
+                waiting[str(asked.partition)] = "too few for a class" if too_few else "all records wait"
                 documents.append(refusal_document(asked, waits))
-                click.echo(str(waits), err=True)
+                _print_waiting(ctx, waits, exact=too_few and not as_json)
             except (GateRefused, InfeasibleError) as refused:
                 left[str(asked.partition)] = refused.exit_code
                 documents.append(refusal_document(asked, refused))
@@ -215,11 +186,19 @@ def _run_each(ctx: click.Context, releases: Sequence[Asked], options: Mapping[st
             echo_json({"partitions": documents})
     if not as_json:
         said = f"; refused: {', '.join(left)}" if left else ""
-        said += f"; all records wait: {', '.join(waiting)}" if waiting else ""
+        for why in dict.fromkeys(waiting.values()):
+            said += f"; {why}: {', '.join(key for key, reason in waiting.items() if reason == why)}"
         made = len(releases) - len(left) - len(waiting)
         click.echo(f"{say_published(made, len(releases))}{said}")
     if left:
         ctx.exit(min(left.values()))
+
+
+def _print_waiting(ctx: click.Context, waits: AllWaitError, *, exact: bool) -> None:
+    """Say why a partition of a stream has no release; how many records it has lost, if that may be shown."""
+    if exact and shows_values(ctx, err=True):
+        click.echo(waits.exact, err=True)
+    click.echo(str(waits), err=True)
 
 
 def _print_refusal(ctx: click.Context, refused: GateRefused | InfeasibleError) -> None:

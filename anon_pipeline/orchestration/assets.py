@@ -37,7 +37,7 @@ from anon_pipeline.stages.deidentify import hashing_key
 from anon_pipeline.stages.own import change_stage
 from anon_pipeline.stages.private import Means, Staged
 from anon_pipeline.stages.vault_tables import stage_table
-from anon_pipeline.windows.window_table import window_table
+from anon_pipeline.windows.window_table import window_to_release
 
 Reader = Callable[[StageRun], pd.DataFrame]
 
@@ -62,7 +62,7 @@ def raw(policy: Policy, *, read: Reader | None = None) -> Stage:
         deployment = deployment_of(run.policy, folders, run.booking())
         return pipeline.raw(
             run.policy,
-            pack_large(window_table(run.policy, run.partition, reads, states, means, deployment)),
+            pack_large(window_to_release(run.policy, run.partition, reads, states, means, deployment)),
             entropy=system_entropy(),
             key=key,
             where=run.where(),

@@ -9,7 +9,7 @@ Decision: docs/adr/0093-streams.md.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -19,7 +19,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.digest import digest_frame
-from anon_pipeline.base.errors import AllWaitError, InputError
+from anon_pipeline.base.errors import AllWaitError, InputError, TooFewWaitedError
 from anon_pipeline.base.packed_tables import Table, pack_large, unpack_table
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.stages.private import Means
@@ -54,6 +54,28 @@ class _Came(NamedTuple):
     rows: pd.DataFrame
     ages: NDArray[np.int64]
     decided: Decided
+
+
+def window_to_release(
+    policy: Policy,
+    partition: str | None,
+    read: Callable[[], Table],
+    states: WindowStates,
+    means: Means,
+    deployment: Deployment,
+) -> Table:
+    """Return what `window_table` returns, if a class can be made of it.
+
+    Records of a stream that are fewer than k may not wait longer, and are left out: a quiet day.
+
+    Raises:
+        TooFewWaitedError: there are fewer than k.
+        InputError, GateRefused, AllWaitError: see `window_table`.
+    """
+    table = window_table(policy, partition, read, states, means, deployment)
+    if policy.stream is not None and len(table) < policy.anonymize.k:
+        raise TooFewWaitedError(policy.anonymize.k, len(table))
+    return table
 
 
 def window_table(
@@ -94,7 +116,7 @@ def window_table(
             waits = records_that_wait(policy, policy.stream, came.rows, came.ages, means)
             state = _state(came, waits)
             states.write(partition, state)
-            _forget({**decided, partition: state.decided}, states, policy.stream.delay, deployment)
+            _forget({**decided, partition: state.decided}, states, policy, deployment)
     goes = np.ones(len(came.rows), np.bool_)
     goes[state.places] = False
     if not goes.any():
@@ -116,6 +138,19 @@ def refuse_former_stream(policy: Policy, states: WindowStates, streamed: Callabl
             "may be in other releases. To release without waiting, give the policy another name, and let its "
             "partitions begin after those of the stream."
         )
+
+
+def partitions_over(policy: Policy, partitions: Iterable[str], states: WindowStates) -> list[str]:
+    """Return those partitions that cannot be made any more: later ones were, and what these need is gone."""
+    made, found = states.partitions(), list[str]()
+    for partition in partitions:
+        if partition in made:
+            before = states.read(partition).decided.before
+            over = before is not None and before not in made
+        else:
+            over = same_stream(policy, partition, {*made, partition})[-1] != partition
+        found += [partition] * over
+    return found
 
 
 def _decisions(policy: Policy, partition: str, states: WindowStates) -> dict[str, Decided]:
@@ -192,19 +227,25 @@ def _state(came: _Came, waits: NDArray[np.bool_]) -> State:
     return State(came.decided, rows)
 
 
-def _forget(decided: Mapping[str, Decided], states: WindowStates, delay: int, deployment: Deployment) -> None:
+def _forget(
+    decided: Mapping[str, Decided], states: WindowStates, policy: Policy, deployment: Deployment
+) -> None:
     """Remove what waited so long ago that nothing of it waits any more.
 
     What waits after a partition is needed to make this one again, and the next. So it stays until both have a
-    release, or no record that could be released.
+    release, or no class of records that could be released.
     """
     known, released = sorted(decided, key=lambda one: decided[one].number), {*deployment.released()}
+    delay = 0 if policy.stream is None else policy.stream.delay
     for one, following in pairwise(known):
         if one in known[-(delay + 2) :]:
             return
-        if all(key in released or _all_wait(states.read(key)) for key in (one, following)):
+        if all(
+            key in released or _is_no_class(states.read(key), policy.anonymize.k) for key in (one, following)
+        ):
             states.remove(one)
 
 
-def _all_wait(state: State) -> bool:
-    return len(state.rows) == state.decided.came + state.decided.waited
+def _is_no_class(state: State, k: int) -> bool:
+    """Tell whether what does not wait after a partition is fewer than k records, see `window_to_release`."""
+    return state.decided.came + state.decided.waited - len(state.rows) < k

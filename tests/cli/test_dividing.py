@@ -109,27 +109,6 @@ def test_a_dataset_that_was_released_whole_is_not_divided(
     assert "needs one kind of partition for the dataset small, got listed and" in done.err
 
 
-def test_only_missing_partitions_are_made(
-    folder: Callable[..., Folder], small_people: Callable[..., pd.DataFrame]
-) -> None:
-    made = project(folder, small_people)
-    words = made.call("divide", "policy.yaml", "--into", "3").out.splitlines()[-2].split()[2:-2]
-    first = words[-1].split("...")[0]
-    assert made.call(*words[:2], "--partition", first).code == 0
-    run = made.call(*words, "--missing")
-    assert "1 of 3 partitions have a release" in run.err
-    assert run.out.splitlines()[-1] == "2 of 2 partitions published"
-    run = made.call(*words, "--missing")
-    assert (run.code, run.out.splitlines()[-1]) == (0, "0 partitions published: each has a release already")
-    one, two, _ = sorted(made.path.glob("out_divided/*/*/manifest.json"))
-    next(two.parent.glob("*.parquet")).unlink()
-    run = made.call(*words, "--missing")
-    assert "2 of 3 partitions have a release" in run.err
-    one.write_text("{")  # it is no release, and nobody writes over it
-    assert "Move it away to publish here" in made.call(*words, "--missing").err
-    assert made.call("run", "policy.yaml", "--missing").code == 2
-
-
 def test_what_cannot_be_divided_is_a_mistake(folder: Callable[..., Folder]) -> None:
     made = folder(anonymize={"recoder": "local"})
     done = made.call("divide", "policy.yaml")

@@ -153,6 +153,29 @@ def test_weeks_whose_records_wait_are_no_refusals(folder: Folder) -> None:
     assert "--show-values" not in done.err
 
 
+def test_weeks_of_which_nothing_is_left_are_over(folder: Folder, small_policy: Callable[..., Policy]) -> None:
+    weeks = [f"2026-01-{day:02}" for day in (5, 12, 19, 26)] + ["2026-02-02"]
+    path = folder.path / "arrivals" / f"{weeks[0]}.csv"
+    whole = path.read_text().splitlines(keepends=True)
+    for week in weeks:  # two came in the first week, and nobody after that
+        (folder.path / "arrivals" / f"{week}.csv").write_text("".join(whole[: 3 if week == weeks[0] else 1]))
+    write_policy(folder.path / "policy.yaml", small_policy(**{**STREAM, "stream": {"delay": 1}}))
+    span = ("--partitions", f"{weeks[0]}...{weeks[4]}")
+    done = folder.call("run", "policy.yaml", *span)
+    assert done.code == 0, done.err
+    assert "no class of k records can be made of those that may not wait longer" in done.err
+    assert "wait longer: 2" not in done.err and "got" not in done.err
+    waits = ", ".join((weeks[0], *weeks[2:]))
+    assert (
+        f"0 of 5 partitions published; all records wait: {waits}; too few for a class: {weeks[1]}" in done.out
+    )
+    assert list(counted(folder)["partition"]) == weeks[2:]
+    done = folder.call("run", "policy.yaml", *span, "--missing")
+    assert done.code == 0 and f"without a release: {', '.join(weeks[:3])}\n" in done.err, done.err
+    done = folder.call("run", "policy.yaml", "--partition", weeks[1])
+    assert done.code == 2 and f"{weeks[4]} was made last, and {weeks[1]} does not follow it" in done.err
+
+
 def test_a_rehearsal_leaves_what_waits_alone(folder: Folder) -> None:
     assert folder.call("rehearse", "policy.yaml", "--partition", WEEKS[0]).code == 0
     assert not list((folder.path / "vault").rglob("waiting/*"))

@@ -20,7 +20,7 @@ from anon_pipeline.vault.crypto import vault_key
 from anon_pipeline.vault.keys import Keys
 from anon_pipeline.vault.local import LocalStore
 from anon_pipeline.windows.window_states import WindowStates
-from anon_pipeline.windows.window_table import Deployment, window_table
+from anon_pipeline.windows.window_table import Deployment, window_table, window_to_release
 
 ATTRIBUTES: dict[str, Any] = {
     "name": "visits",
@@ -86,6 +86,19 @@ class Stream:
         self.gone[partition] = found
         self.published.add(partition)
         return found
+
+    @property
+    def number(self) -> int:
+        """Of decisions that are kept or were made."""
+        kept = [self.states.read(one).decided.number for one in self.states.partitions()]
+        return max(kept, default=-1) + 1
+
+    def release(self, partition: str, arrived: pd.DataFrame) -> pd.DataFrame:
+        """Return what a release of a partition is made of."""
+        deployment = Deployment(lambda: self.published, lambda: None, lambda: self.streamed)
+        return unpack_table(
+            window_to_release(self.policy, partition, lambda: arrived, self.states, self.means, deployment)
+        )
 
     def waiting(self, partition: str) -> pd.DataFrame:
         """Return what waits after a partition."""

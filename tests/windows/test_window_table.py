@@ -11,8 +11,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.base.errors import AllWaitError, GateRefused, InfeasibleError, InputError
-from anon_pipeline.windows.window_table import Deployment, window_table
+from anon_pipeline.base.errors import (
+    AllWaitError,
+    GateRefused,
+    InfeasibleError,
+    InputError,
+    TooFewWaitedError,
+)
+from anon_pipeline.windows.window_table import Deployment, partitions_over, window_table
 from tests.windows.conftest import DAYS, Stream, people
 
 
@@ -242,6 +248,48 @@ def test_a_quiet_partition_passes_on_what_waits(stream: Callable[..., Stream]) -
     assert len(made.waiting(DAYS[1])) == 3
     assert len(made.take(DAYS[2], none)) == 3  # they may wait no longer
     assert len(made.waiting(DAYS[2])) == 0
+
+
+def test_records_that_may_not_wait_longer_and_are_no_class_are_left_out(
+    stream: Callable[..., Stream],
+) -> None:
+    made, none = stream(), people(0, seed=0)
+    for arrived in (people(3, seed=1), none):
+        with pytest.raises(AllWaitError):
+            made.release(DAYS[made.number], arrived)
+    for _ in range(2):  # made again, it is the same
+        with pytest.raises(TooFewWaitedError, match="may not wait longer") as left:
+            made.release(DAYS[2], none)
+        assert "3" not in str(left.value) and left.value.exact.startswith(
+            "Records that may not wait longer: 3,"
+        )
+    assert len(made.waiting(DAYS[2])) == 0
+    assert len(made.release(DAYS[3], people(40, seed=2, first=50))) >= 4
+
+
+def test_what_was_left_out_is_forgotten_as_what_is_released(stream: Callable[..., Stream]) -> None:
+    made, none = stream(stream={"delay": 1, "waiting": 0.5}), people(0, seed=0)
+    for arrived in (people(3, seed=1), none, none, none, none, none):
+        with pytest.raises(AllWaitError):
+            made.release(DAYS[made.number], arrived)
+    assert made.states.partitions() == DAYS[3:6]
+
+
+def test_partitions_that_cannot_be_made_any_more_are_over(stream: Callable[..., Stream]) -> None:
+    made, came = stream(stream={"delay": 1, "waiting": 0.5}), arrivals([30] * 7)
+    assert partitions_over(made.policy, DAYS, made.states) == []
+    for day in DAYS[1:7]:
+        made.take(day, came[day])
+    assert made.states.partitions() == DAYS[4:7]
+    assert partitions_over(made.policy, DAYS, made.states) == DAYS[:5]
+    for day in DAYS[:5]:
+        with pytest.raises(InputError, match=r"no longer kept|one after the other"):
+            made.take(day, came[day])
+    groups = stream(**listed("g1.a", "g2.a", "g1.b"))
+    for one in groups.states.partitions():
+        groups.states.remove(one)
+    groups.take("g1.b", came[DAYS[0]])
+    assert partitions_over(groups.policy, ["g1.a", "g2.a", "g1.b"], groups.states) == ["g1.a"]
 
 
 def test_a_partition_without_anybody_is_passed_at_any_time(stream: Callable[..., Stream]) -> None:
