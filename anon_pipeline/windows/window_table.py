@@ -24,7 +24,7 @@ from anon_pipeline.base.packed_tables import Table, pack_large, unpack_table
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.stages.private import Means
 from anon_pipeline.windows.joined_records import join_records
-from anon_pipeline.windows.partition_order import partition_before, same_stream
+from anon_pipeline.windows.partition_order import in_order, partition_before, same_stream
 from anon_pipeline.windows.waiting_records import records_that_wait
 from anon_pipeline.windows.window_states import AGE, PLACE, Decided, State, WindowStates
 
@@ -169,8 +169,7 @@ def _refuse_disorder(policy: Policy, partition: str, last: str | None, deploymen
     if last is not None and partition_before(policy, partition) != last:
         raise InputError(
             f"stream: the partitions must be made one after the other. {last} was made last, and {partition} "
-            "does not follow it. Make those between them first; where nobody arrived, the source must have "
-            "its columns and no record. Put records that arrive late into a later partition."
+            f"does not follow it. {_what_to_do(policy, partition, last)}"
         )
     released = same_stream(policy, partition, {*deployment.released(), partition})
     if released[-1] != partition or partition in deployment.released():
@@ -178,6 +177,19 @@ def _refuse_disorder(policy: Policy, partition: str, last: str | None, deploymen
             f"stream: {partition} or a later partition has a release already, and what waited after it is "
             "not kept. Let the stream begin with a later partition."
         )
+
+
+def _what_to_do(policy: Policy, partition: str, last: str) -> str:
+    """Say what to do where a partition does not follow the one that was made last."""
+    keys = () if policy.schedule is None else policy.schedule.keys
+    if keys and last not in keys:
+        return f"schedule.keys lacks {last}: put it back there, before those that follow it."
+    if in_order(policy, [partition, last])[0] == partition:
+        return "It comes before it, and its turn is over. Put its records into a later partition."
+    return (
+        "Make those between them first; where nobody arrived, the source must have its columns and no "
+        "record. Put records that arrive late into a later partition."
+    )
 
 
 def _records_of(

@@ -204,6 +204,26 @@ def test_partitions_are_made_in_order(stream: Callable[..., Stream]) -> None:
     made.take(DAYS[2], came[DAYS[2]])
 
 
+def test_it_is_said_why_a_partition_does_not_follow(stream: Callable[..., Stream]) -> None:
+    """Nothing is between a partition and an earlier one, or one that the policy does not list any more."""
+    made, came = stream(), arrivals([30, 25, 28, 20])
+    made.take(DAYS[1], came[DAYS[1]])
+    for day, said in ((DAYS[0], "its turn is over"), (DAYS[3], "Make those between them first")):
+        with pytest.raises(InputError, match=f"{DAYS[1]} was made last, and {day} does not.*{said}"):
+            made.take(day, came[day])
+    for one in made.states.partitions():
+        made.states.remove(one)
+    made = stream(**listed("aa", "bb", "cc"))
+    made.take("aa", came[DAYS[0]])
+    made.take("bb", came[DAYS[1]])
+    for keys in (("aa", "cc"), ("cc", "aa")):
+        made.policy = stream(**listed(*keys)).policy
+        with pytest.raises(InputError, match=r"cc does not follow it\. schedule\.keys lacks bb: put it back"):
+            made.take("cc", came[DAYS[2]])
+    made.policy = stream(**listed("aa", "bb", "cc")).policy
+    made.take("cc", came[DAYS[2]])
+
+
 def test_what_is_over_is_removed_and_such_partitions_are_not_made_again(
     stream: Callable[..., Stream],
 ) -> None:
