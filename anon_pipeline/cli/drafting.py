@@ -128,22 +128,27 @@ def _root(policy_file: Path, project: Path | None) -> Path:
 
 def _ask_all(ctx: click.Context, found: Profile) -> list[Proposal]:
     """Ask about each column with a question; what no role answers stays in the file."""
+    from anon_pipeline.draft.profile.record_owners import without_owners  # noqa: PLC0415
+
     looks = {look.seen.name: look for look in found.looks}
     if found.questions:
         from anon_pipeline.draft.answers import MEANINGS  # noqa: PLC0415
 
         click.echo("What can be answered:")
         click.echo("\n".join(f"  {answer:<11}  {meaning}" for answer, meaning in MEANINGS.items()))
-    return [
-        proposal if proposal.question is None else _ask(ctx, proposal, looks[proposal.name])
-        for proposal in found.proposals
-    ]
+    proposals = list(found.proposals)
+    for place, proposal in enumerate(found.proposals):
+        if proposals[place].question is not None:
+            proposals[place] = _ask(ctx, proposals[place], looks[proposal.name])
+            proposals = without_owners(proposals)
+    return proposals
 
 
 def _ask(ctx: click.Context, proposal: Proposal, look: Look) -> Proposal:
     from anon_pipeline.draft.answers import as_proposed, possible_answers  # noqa: PLC0415
     from anon_pipeline.draft.profile.output import holds  # noqa: PLC0415
     from anon_pipeline.draft.profile.questions import asked_in  # noqa: PLC0415
+    from anon_pipeline.draft.profile.record_owners import asks_for_owners  # noqa: PLC0415
     from anon_pipeline.draft.profile.roles import MOST_LACKING  # noqa: PLC0415
 
     seen = proposal.seen
@@ -158,7 +163,7 @@ def _ask(ctx: click.Context, proposal: Proposal, look: Look) -> Proposal:
             if len(places):
                 values = ", ".join(printable(str(look.values.iloc[place])) for place in places)
                 click.echo(f"  {what} frequent: {values}")
-    answers = possible_answers(look)
+    answers = possible_answers(look, person=asks_for_owners(proposal))
     said = click.prompt(
         "  What is it?",
         type=click.Choice(["as proposed", *answers]),

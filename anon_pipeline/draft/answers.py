@@ -10,6 +10,7 @@ from anon_pipeline.catalog.detectors.name_hints import find_hint
 from anon_pipeline.draft.profile import questions
 from anon_pipeline.draft.profile.look import Look
 from anon_pipeline.draft.profile.proposals import Proposal, Sure, propose_dropping
+from anon_pipeline.draft.profile.record_owners import several_records
 from anon_pipeline.draft.profile.roles import doubts, propose_noise, propose_quasi, propose_sensitive
 
 _SAID = "whoever ran init said so"
@@ -30,12 +31,17 @@ ANSWERS: Mapping[str, Callable[[Look], Proposal | None]] = MappingProxyType(
 )
 """What a person can say of a column, and the proposal that follows; None where the values do not allow it."""
 
+PERSON = "person"
+"""The answer that a column says whose record it is: it is offered where a question is whether it does."""
+
 MEANINGS: Mapping[str, str] = MappingProxyType(
     {
         "as proposed": "the role that is proposed",
         "leave out": "it is not released",
         "known": "others could know it of a person: it is released coarser (generalize)",
         "noise": "others could know it of a person: the number gets noise (perturb)",
+        PERSON: "it says whose record it is, and people have several records: it is left out, and people are "
+        "counted",
         "secret": "nobody should learn it of a person: it is released, and the gate limits how well it can "
         "be guessed (sensitive)",
     }
@@ -43,11 +49,21 @@ MEANINGS: Mapping[str, str] = MappingProxyType(
 """What follows from each answer, for people."""
 
 
-def possible_answers(look: Look) -> dict[str, Proposal]:
+def possible_answers(look: Look, *, person: bool = False) -> dict[str, Proposal]:
     """Return the answers that the values of a column allow, each with its proposal.
 
     The question about the role is answered by them; what is unclear about how the cells are written is not.
+
+    Args:
+        look: the column.
+        person: whether it may say whose record it is, see `record_owners.asks_for_owners`.
     """
+    owns = {PERSON: replace(_left_out(look), person=True)} if person else {}
+    found = owns | _by_role(look)
+    return dict(sorted(found.items(), key=lambda one: [*MEANINGS].index(one[0])))
+
+
+def _by_role(look: Look) -> dict[str, Proposal]:
     found = {answer: proposes(look) for answer, proposes in ANSWERS.items()}
     return {
         answer: replace(proposal, question=None if proposal.dropped else " ".join(doubts(look.seen)) or None)
@@ -63,6 +79,6 @@ def as_proposed(proposal: Proposal) -> Proposal:
     records.
     """
     seen, asked = proposal.seen, proposal.question or ""
-    others = (questions.TOTAL, questions.STRAY_TEXTS, questions.several_records(seen.name), *doubts(seen))
+    others = (questions.TOTAL, questions.STRAY_TEXTS, several_records(seen), *doubts(seen))
     left = " ".join(question for question in others if question in asked)
     return replace(proposal, question=left or None, reason=f"{proposal.reason}; {_TAKEN}")

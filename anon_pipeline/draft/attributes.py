@@ -20,6 +20,8 @@ from anon_pipeline.policy.recoding import LDiversity
 MOST_LIMITED = 5
 """Sensitive columns whose classes are limited: each limit leaves out classes."""
 LARGEST_EPSILON = 8.0
+KEY_NAME = "RELEASE_KEY"
+"""Variable of the environment with the secret that people are hashed with."""
 _CLOSENESS, _DIVERSITY = 0.5, 2
 _LINKED, _LEFT_OUT, _RECODED_OUT, _CONFIDENCE = 0.1, 0.2, 0.05, 0.9
 _LOSS = "granularity"
@@ -83,12 +85,27 @@ def attributes_of(
         "source": _source(profile, place),
         "clean": clean_section(profile, proposals),
         "columns": {p.name: _column(p, files) for p in proposals},
+        **_people(proposals, noisy=noisy),
         "anonymize": {"k": chosen.k, "loss": _LOSS, "suppression_limit": _RECODED_OUT},
         "perturb": {"epsilon": chosen.epsilon} if noisy else None,
         "suppress": {"confidence": chosen.confidence} if noisy else None,
         "gate": _gate(proposals, chosen, noisy=noisy),
     }
     return {name: _short(section) for name, section in attributes.items() if section}
+
+
+def owner_of(proposals: Sequence[Proposal]) -> Proposal | None:
+    """Return the column that says whose record it is, if people are counted."""
+    return next((proposal for proposal in proposals if proposal.person), None)
+
+
+def _people(proposals: Sequence[Proposal], *, noisy: bool) -> dict[str, Any]:
+    """Return the keys of a policy that counts people: ε needs the most records of one."""
+    owner = owner_of(proposals)
+    if owner is None:
+        return {}
+    rows = {"rows_per_person": owner.seen.rows} if noisy else {}
+    return {"person": owner.name, **rows, "deidentify": {"key_env": KEY_NAME}}
 
 
 def table_files(proposals: Sequence[Proposal], place: Place) -> dict[str, str]:

@@ -14,13 +14,20 @@ import pandas as pd
 from anon_pipeline.base.errors import InputError, private_stage
 from anon_pipeline.base.observer import Observer, Step, ignore
 from anon_pipeline.catalog.detectors.name_hints import hint_rank
-from anon_pipeline.draft.attributes import Chosen, Place, attributes_of, table_files, usual_choice
+from anon_pipeline.draft.attributes import (
+    Chosen,
+    Place,
+    attributes_of,
+    owner_of,
+    table_files,
+    usual_choice,
+)
 from anon_pipeline.draft.private_files import write_table
 from anon_pipeline.draft.profile.profile_table import Profile
 from anon_pipeline.draft.profile.proposals import Proposal, Sure, drop_instead
 from anon_pipeline.draft.profile.questions import LEFT_OUT
-from anon_pipeline.draft.profile.separation import sampled_rows
 from anon_pipeline.draft.rehearsal import Rehearsal, rehearse
+from anon_pipeline.draft.tuned_people import count_people, tuned_rows, with_key_file
 from anon_pipeline.policy.columns import Generalize, Sensitive
 from anon_pipeline.policy.load import policy_from
 from anon_pipeline.policy.locations import Locations
@@ -101,7 +108,13 @@ class _Attempt:
         for name, path in table_files(self.proposals, self.place).items():
             write_table(self.folder / path, next(p.rows for p in self.proposals if p.name == name))
         attributes = attributes_of(self.profile, self.proposals, self.place, chosen)
-        return policy_from(attributes)
+        return policy_from(with_key_file(attributes, self.folder))
+
+    @property
+    def people(self) -> int:
+        """How many people the table is about; without a column that says whose a record is, its records."""
+        owner = owner_of(self.proposals)
+        return count_people(self.frame, None if owner is None else owner.name)
 
     def leave_out(self, name: str, reason: str) -> None:
         """Leave a column out, with a question."""
@@ -124,11 +137,12 @@ def fit(profile: Profile, frame: pd.DataFrame, place: Place, *, observe: Observe
     Raises:
         InputError: no column is left that could be generalized.
     """
-    rows = sampled_rows(profile.records, MOST_TUNED)
+    owner = owner_of(profile.proposals)
+    rows = tuned_rows(profile.records, None if owner is None else frame[owner.name], MOST_TUNED)
     some = frame if rows is None else frame.iloc[rows].reset_index(drop=True)
     with tempfile.TemporaryDirectory() as folder, private_stage("draft"):
         attempt = _Attempt(profile, place, some, Path(folder), observe, list(profile.proposals))
-        return _fit(attempt, usual_choice(profile.records))
+        return _fit(attempt, usual_choice(profile.records if owner is None else owner.seen.different))
 
 
 def _fit(attempt: _Attempt, usual: Chosen) -> Fitted:
@@ -199,7 +213,7 @@ def _tune(attempt: _Attempt, usual: Chosen, *, ks: tuple[int, ...] | None = None
     several = len(policy.perturbed) > 1
     times = _TIMES[: 1 if several else None]
     ks = ks or tuple(
-        usual.k * more for more in times if more == 1 or usual.k * more * _CLASSES <= len(attempt.frame)
+        usual.k * more for more in times if more == 1 or usual.k * more * _CLASSES <= attempt.people
     )
     epsilons = _FEW_EPSILONS if several else _EPSILONS if policy.perturb is not None else ()
     grid = Grid(k=ks, epsilon=epsilons)

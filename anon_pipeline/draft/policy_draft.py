@@ -16,7 +16,7 @@ from anon_pipeline.base.disk import replace_file
 from anon_pipeline.base.errors import InputError, error_words
 from anon_pipeline.base.observer import Observer, ignore
 from anon_pipeline.base.places import TableUrl
-from anon_pipeline.draft.attributes import Place, plain_name, table_files
+from anon_pipeline.draft.attributes import KEY_NAME, Place, plain_name, table_files
 from anon_pipeline.draft.choice import Fitted, fit
 from anon_pipeline.draft.policy_text import policy_text, questions_in
 from anon_pipeline.draft.private_files import (
@@ -145,6 +145,10 @@ def summary(fitted: Fitted, target: Path, tables: Sequence[Path]) -> list[str]:
         lines.append(f"The policy does not pass yet: {why}. Answer the questions in the file.")
     elif fitted.rehearsal is not None:
         lines += describe(fitted.rehearsal, fitted.drowned)
+        if fitted.policy.deidentify is not None:
+            lines.append(
+                f"First set the variable {KEY_NAME} to a secret of 16 bytes or more: people are hashed."
+            )
         what = "Answer the questions in the file, then: anon-pipeline rehearse"
         lines.append(f"{what if asked else 'Read the file, then: anon-pipeline run'} {target}")
     return lines

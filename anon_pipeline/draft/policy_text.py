@@ -11,7 +11,14 @@ from typing import Any
 
 import yaml
 
-from anon_pipeline.draft.attributes import Place, attributes_of, limited_columns, table_files
+from anon_pipeline.draft.attributes import (
+    KEY_NAME,
+    Place,
+    attributes_of,
+    limited_columns,
+    owner_of,
+    table_files,
+)
 from anon_pipeline.draft.choice import Fitted
 from anon_pipeline.draft.profile.layout import Layout
 from anon_pipeline.draft.profile.profile_table import Profile
@@ -107,6 +114,7 @@ def _reasons(profile: Profile, fitted: Fitted, place: Place) -> Iterator[tuple[s
     yield "source", _of_the_source(profile)
     yield "clean", _of_cleaning(profile)
     yield "columns", _of_the_columns(profile, fitted, place)
+    yield "person", _of_the_people(fitted)
     yield (
         "anonymize",
         _of_recoding(fitted),
@@ -181,6 +189,23 @@ def _of_the_columns(profile: Profile, fitted: Fitted, place: Place) -> str:
     return said
 
 
+def _of_the_people(fitted: Fitted) -> str:
+    owner = owner_of(fitted.proposals)
+    if owner is None:
+        return ""
+    seen = owner.seen
+    said = (
+        f"People are counted, not records: {seen.different:,} people. Set the variable {KEY_NAME} to a "
+        "secret of 16 bytes or more, always the same one."
+    )
+    if fitted.policy.rows_per_person is not None:
+        said += (
+            f" rows_per_person: 95% of the people have at most {seen.rows} records; {seen.beyond:.1%} of the "
+            "records are beyond that and left out. Noise grows with this number: ε is of a person."
+        )
+    return said
+
+
 def _of_recoding(fitted: Fitted) -> str:
     chosen, ks = fitted.chosen, [str(k) for k in fitted.compared]
     said = f"k = {chosen.k}: classes of at least {chosen.k} records"
@@ -206,7 +231,8 @@ def _of_recoding(fitted: Fitted) -> str:
 
 def _of_noise(fitted: Fitted) -> str:
     epsilon = f"{fitted.chosen.epsilon:g}"
-    said = "ε of one record for all of its columns with noise, chosen from the data: of those compared, "
+    whose = "record" if owner_of(fitted.proposals) is None else "person"
+    said = f"ε of one {whose} for all of its columns with noise, chosen from the data: of those compared, "
     drowned = ", ".join(fitted.drowned)
     left = f"; even so next to nothing is left of {drowned}" if drowned else " and leaves a useful release"
     said += (

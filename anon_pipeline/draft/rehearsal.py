@@ -61,7 +61,7 @@ def rehearse(policy: Policy, frame: pd.DataFrame, columns: Sequence[str], folder
         named = [part for limit in limits for part in limit.partition(".")[2].split(" + ")]
         return Rehearsal(limits, tuple(dict.fromkeys(filter(None, named))))
     return Rehearsal(
-        share=share_in_words(release.facts, len(release.frame)),
+        share=share_in_words(release.facts, len(release.frame), rows=policy.rows),
         warned=tuple(
             (verdict.limit, next_step(verdict, policy))
             for verdict in release.report.with_status(Status.WARNED)

@@ -181,6 +181,35 @@ def test_on_a_terminal_it_asks_and_the_answer_stands_in_the_file(
     assert "secret       nobody should learn it" in out
 
 
+def test_people_with_several_records_are_counted_if_somebody_says_so(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = pd.read_csv(tmp_path / "people.csv")
+    frame["customer_id"] = [f"CANARY{number // 2:04}" for number in range(N)]
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    monkeypatch.setattr(sys, "stdin", Terminal())
+    monkeypatch.delenv("RELEASE_KEY", raising=False)
+    offered = []
+
+    def answered(_: str, *, type: click.Choice, **__: object) -> str:  # type: ignore[type-arg]
+        offered.append([*type.choices])
+        return "person" if "person" in type.choices else "as proposed"
+
+    monkeypatch.setattr("click.prompt", answered)
+    code, out, err = run("init", "people.csv")
+    assert code == 0, err
+    assert ["as proposed", "leave out", "known", "person"] in offered
+    policy = load_policy(tmp_path / "people.yaml")
+    assert (policy.person, policy.anonymize.k) == ("customer_id", 5)
+    text = (tmp_path / "people.yaml").read_text()
+    assert "People are counted, not records: 150 people." in text
+    assert "several records?" not in text
+    assert "First set the variable RELEASE_KEY" in out
+    assert "CANARY" not in out + err + text
+    monkeypatch.setenv("RELEASE_KEY", "k" * 32)
+    assert run("rehearse", "people.yaml")[0] == 0
+
+
 def test_values_of_asked_columns_are_shown_to_who_asks_for_them(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anon_pipeline.draft.answers import as_proposed, possible_answers
+from anon_pipeline.draft.answers import MEANINGS, as_proposed, possible_answers
 from anon_pipeline.draft.profile import questions
 from anon_pipeline.draft.profile.look import look_at
+from anon_pipeline.draft.profile.record_owners import asks_for_owners
 from anon_pipeline.draft.profile.roles import propose_role
 
 
@@ -32,9 +33,22 @@ def test_answers(values: object, answers: dict[str, str]) -> None:
 def test_nobody_answers_by_a_role_whether_people_have_several_records() -> None:
     values = [f"P{number // 2:05d}" for number in range(1_000)]
     proposed = propose_role(look_at(pd.Series(values, name="customer_id")))
-    several = questions.several_records("customer_id")
+    several = questions.several_records("customer_id", 2, 0.0)
     assert proposed.question is not None and several in proposed.question
     assert as_proposed(proposed).question == several
+
+
+def test_a_column_may_say_whose_record_it_is() -> None:
+    look = look_at(pd.Series([f"P{number // 2:05d}" for number in range(1_000)], name="customer_id"))
+    found = possible_answers(look, person=asks_for_owners(propose_role(look)))
+    assert [*found] == ["leave out", "known", "person"]
+    owner = found["person"]
+    assert (owner.person, owner.dropped, owner.question) == (True, True, None)
+    assert {*found} < {*MEANINGS}
+    lacking = look_at(
+        pd.Series([None, *(f"P{number // 2:05d}" for number in range(999))], name="customer_id")
+    )
+    assert not asks_for_owners(propose_role(lacking))  # a record without a person is an error
 
 
 def test_an_answer_about_the_role_leaves_what_is_unclear_about_the_cells() -> None:

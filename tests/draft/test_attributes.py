@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from anon_pipeline.draft.attributes import (
+    KEY_NAME,
     MOST_LIMITED,
     Chosen,
     Place,
     attributes_of,
     clean_section,
     limited_columns,
+    owner_of,
     plain_name,
     table_files,
     usual_choice,
@@ -122,3 +126,22 @@ def test_so_many_sensitive_columns_are_limited_and_items_come_last() -> None:
 )
 def test_names_of_releases(text: str, name: str) -> None:
     assert plain_name(text) == name
+
+
+def test_people_are_counted_where_a_column_says_whose_record_it_is() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "user_id": np.repeat([f"u{number}" for number in range(N // 4)], 4),
+            "sex": rng.choice(["f", "m"], N // 4 * 4),
+            "weight": rng.normal(75, 12, N // 4 * 4).round(1).astype(str),
+        }
+    )
+    found = profile_table(frame, layout=Layout("csv"))
+    proposals = [replace(one, person=one.name == "user_id") for one in found.proposals]
+    policy = policy_from(attributes_of(found, proposals, PLACE, usual_choice(N)))
+    assert (policy.person, policy.rows_per_person) == ("user_id", 4)
+    assert policy.deidentify is not None and policy.deidentify.key_env == KEY_NAME
+    quiet = [one for one in proposals if one.name != "weight"]
+    assert "rows_per_person" not in attributes_of(found, quiet, PLACE, usual_choice(N))
+    assert owner_of(found.proposals) is None

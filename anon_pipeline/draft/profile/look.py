@@ -18,6 +18,7 @@ from anon_pipeline.catalog.detectors.forms import (
     share_of_forms,
 )
 from anon_pipeline.catalog.detectors.patterns import matches
+from anon_pipeline.draft.profile.repeated_values import share_beyond, usual_rows
 
 _SENTINELS = (-1, -8, -9, -88, -99, -888, -999, -9999, 99, 999, 9999, 99999, 888, 8888)
 _WORDY = 4  # words of a value, on average, from which on a text is free
@@ -62,6 +63,8 @@ class Seen:
     dated: whether nearly all of its different texts look like dates, of a form that is not read.
     sentinel: whether a number such as 999 is far from all others, and repeated.
     lost_zeros: whether digits also occur without the zero that they begin with.
+    rows: records of one value that 95 % of the values do not exceed.
+    beyond: share of the records that are beyond so many of their value.
     consecutive: whether whole numbers are counted on, record by record, in the order of the file.
     """
 
@@ -86,6 +89,8 @@ class Seen:
     dated: bool = False
     sentinel: bool = False
     lost_zeros: bool = False
+    rows: int = 1
+    beyond: float = 0.0
     consecutive: bool = False
 
     @property
@@ -205,9 +210,12 @@ def _count(seen: Seen, values: pd.Series, codes: NDArray[np.int64]) -> Look:
     counts = np.bincount(codes[codes >= 0], minlength=len(values)).astype(np.int64)
     there = int(counts.sum())
     kind = Kind.EMPTY if not there else Kind.SAME if len(values) == 1 and there == seen.records else seen.kind
+    rows = usual_rows(counts)
     told = replace(
         seen,
         kind=kind,
+        rows=rows,
+        beyond=share_beyond(counts, rows),
         missing=seen.records - there,
         different=len(values),
         distinction=len(values) / there if there else 0.0,

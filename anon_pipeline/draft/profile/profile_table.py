@@ -17,6 +17,7 @@ from anon_pipeline.catalog.detectors.forms import MISSING_ANYWHERE
 from anon_pipeline.draft.profile.layout import Layout
 from anon_pipeline.draft.profile.look import Look, look_at
 from anon_pipeline.draft.profile.proposals import Proposal
+from anon_pipeline.draft.profile.record_owners import without_owners
 from anon_pipeline.draft.profile.roles import propose_role
 from anon_pipeline.draft.profile.separation import Separation, sampled_rows, separate, smallest_separating_set
 from anon_pipeline.draft.profile.source_file import read_given
@@ -89,7 +90,7 @@ def profile_table(
                 for look in looks
             ]
         proposals = within_reason(with_items(looks, [propose_role(look) for look in looks]))
-        proposals = with_total(looks, proposals)
+        proposals = without_owners(with_total(looks, proposals))
         codes = _sample(looks, len(frame))
         alone = tuple(separate(codes, [j]) for j in range(len(codes)))
         open_ = [j for j, proposal in enumerate(proposals) if not proposal.dropped]

@@ -31,6 +31,7 @@ class Proposal:
     rows: lines of its hierarchy's table, private; none where it has no table.
     guess: whether nothing but the shape of the values speaks for the role: the first to go where columns are
         too many.
+    person: whether the column says whose record it is, and people are counted; it is left out then.
     """
 
     seen: Seen
@@ -40,6 +41,7 @@ class Proposal:
     question: str | None = None
     rows: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
     guess: bool = False
+    person: bool = False
 
     @property
     def name(self) -> str:

@@ -97,17 +97,20 @@ def known_to_others(*, many_empty: bool) -> str:
     )
 
 
-def several_records(name: str) -> str:
+def several_records(name: str, rows: int, beyond: float) -> str:
     """Ask whether people have several records, of a column in which a few values repeat.
 
     Args:
         name: of the column.
+        rows: records of a value that 95 % of the values do not exceed.
+        beyond: share of the records that are beyond so many, in [0, 1].
     """
     return (
         f"do people have several records? Its values repeat. If yes, write person: {name} below attributes, "
         "deidentify: {key_env: NAME}, where that variable holds a secret of 16 bytes or more, and, if a "
-        "column gets noise, rows_per_person: 3, the most records of a person that are released: people are "
-        "counted then, and not records (docs/policy.md). If no, delete this question."
+        f"column gets noise, rows_per_person: {rows}, the most records of a person that are released: people "
+        f"are counted then, and not records (docs/policy.md). 95% of the values have at most {rows} records; "
+        f"{beyond:.1%} of the records are beyond that, and would be left out. If no, delete this question."
     )
 
 

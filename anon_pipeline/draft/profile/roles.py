@@ -17,6 +17,7 @@ from anon_pipeline.draft.profile import questions
 from anon_pipeline.draft.profile.look import MOSTLY, SOME, Kind, Look, Seen
 from anon_pipeline.draft.profile.proposals import Proposal, Sure, propose_dropping
 from anon_pipeline.draft.profile.proposed_hierarchies import propose_hierarchy
+from anon_pipeline.draft.profile.record_owners import may_own_records, several_records
 from anon_pipeline.draft.profile.steps import inner_bounds, step_from
 from anon_pipeline.policy.columns import Generalize, Perturb, Sensitive
 from anon_pipeline.policy.fields import LEFT_OUT
@@ -27,7 +28,6 @@ _MOST_SENSITIVE_VALUES = 60
 _ROUNDED = 30  # multiples that a rounded column has, about
 MOST_ANSWERS = 11
 """Answers of an item of a questionnaire; largest number of categories that need no telling name."""
-_SINGLE = 0.99  # distinction up to which values of an identifier repeat
 _OWN = 0.5  # distinction from which on values are numbers of one's own
 _SCALE = 40  # different numbers from which on a column is measured rather than counted
 _DETECTED = {detector.name: detector.words for detector in DETECTORS}
@@ -106,7 +106,7 @@ def _own_number(case: Case) -> Proposal | None:
             reason = f"{case.named}, and its values are different"
             return propose_dropping(seen, reason, Sure.CERTAIN, _several(seen))
         if seen.different > MOST_ANSWERS:
-            question = f"{questions.PERSONS_OR_THINGS} {questions.several_records(seen.name)}"
+            question = " ".join(filter(None, (questions.PERSONS_OR_THINGS, _several(seen))))
             return propose_dropping(seen, case.named, Sure.LIKELY, question)
     category = seen.kind is Kind.CATEGORY and _unreadable(case) is None  # else perhaps a number or a day
     if category and seen.distinction >= _OWN and seen.different > MOST_ANSWERS:
@@ -118,9 +118,7 @@ def _own_number(case: Case) -> Proposal | None:
 
 def _several(seen: Seen) -> str | None:
     """Ask whether people have several records, where a few values repeat."""
-    if seen.distinction > _SINGLE:
-        return None
-    return questions.several_records(seen.name)
+    return several_records(seen) if may_own_records(seen) else None
 
 
 def _dates_unread(case: Case) -> Proposal | None:

@@ -30,7 +30,10 @@ def test_it_says_what_a_secret_with_many_empty_cells_needs() -> None:
 
 
 def test_it_names_the_key_for_people_with_several_records() -> None:
-    assert "write person: customer below attributes" in questions.several_records("customer")
+    asked = questions.several_records("customer", 7, 0.034)
+    assert "write person: customer below attributes" in asked
+    assert "rows_per_person: 7, " in asked
+    assert "at most 7 records; 3.4% of the records are beyond that" in asked
 
 
 def test_it_names_the_detectors_to_allow() -> None:
