@@ -145,17 +145,14 @@ def _ask_all(ctx: click.Context, found: Profile) -> list[Proposal]:
 
 
 def _ask(ctx: click.Context, proposal: Proposal, look: Look) -> Proposal:
-    from anon_pipeline.draft.answers import as_proposed, possible_answers  # noqa: PLC0415
+    from anon_pipeline.draft.answers import as_proposed, possible_answers, prompt_of  # noqa: PLC0415
     from anon_pipeline.draft.profile.output import holds  # noqa: PLC0415
-    from anon_pipeline.draft.profile.questions import asked_in  # noqa: PLC0415
     from anon_pipeline.draft.profile.record_owners import asks_for_owners  # noqa: PLC0415
-    from anon_pipeline.draft.profile.roles import MOST_LACKING  # noqa: PLC0415
 
     seen = proposal.seen
     click.echo(f"\n{proposal.name}: {holds(seen)}, {seen.different:,} different")
-    question = proposal.question or ""
-    shown = question if seen.missing_share > MOST_LACKING else asked_in(question)  # why an answer is missing
-    click.echo(f"  proposed: {proposal.role} ({proposal.reason})\n  {shown}")
+    answers = possible_answers(look, person=asks_for_owners(proposal))
+    click.echo(f"  proposed: {proposal.role} ({proposal.reason})\n  {prompt_of(proposal, look, answers)}")
     if shows_values(ctx):
         order = look.counts.argsort()[::-1]
         first, last = order[:_SHOWN], order[max(_SHOWN, len(order) - _SHOWN) :]
@@ -163,7 +160,6 @@ def _ask(ctx: click.Context, proposal: Proposal, look: Look) -> Proposal:
             if len(places):
                 values = ", ".join(printable(str(look.values.iloc[place])) for place in places)
                 click.echo(f"  {what} frequent: {values}")
-    answers = possible_answers(look, person=asks_for_owners(proposal))
     said = click.prompt(
         "  What is it?",
         type=click.Choice(["as proposed", *answers]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -11,8 +11,17 @@ from anon_pipeline.draft.profile import questions
 from anon_pipeline.draft.profile.look import Look
 from anon_pipeline.draft.profile.proposals import Proposal, Sure, propose_dropping
 from anon_pipeline.draft.profile.record_owners import several_records
-from anon_pipeline.draft.profile.roles import doubts, propose_noise, propose_quasi, propose_sensitive
+from anon_pipeline.draft.profile.roles import (
+    MOST_LACKING,
+    doubts,
+    propose_noise,
+    propose_quasi,
+    propose_sensitive,
+)
 
+MOST_EMPTY = 0.5
+"""Share of empty cells up to which a column can be said to be secret: records without one are left out."""
+_SENSITIVE = "secret"  # as people say it
 _SAID = "whoever ran init said so"
 _TAKEN = "whoever ran init took it as proposed"
 
@@ -26,7 +35,7 @@ ANSWERS: Mapping[str, Callable[[Look], Proposal | None]] = MappingProxyType(
         "leave out": _left_out,
         "known": lambda look: propose_quasi(look, find_hint(look.seen.name), _SAID, Sure.CERTAIN),
         "noise": lambda look: propose_noise(look, _SAID, Sure.CERTAIN),
-        "secret": lambda look: propose_sensitive(look, _SAID, Sure.CERTAIN),
+        _SENSITIVE: lambda look: propose_sensitive(look, _SAID, Sure.CERTAIN, most_lacking=MOST_EMPTY),
     }
 )
 """What a person can say of a column, and the proposal that follows; None where the values do not allow it."""
@@ -42,7 +51,7 @@ MEANINGS: Mapping[str, str] = MappingProxyType(
         "noise": "others could know it of a person: the number gets noise (perturb)",
         PERSON: "it says whose record it is, and people have several records: it is left out, and people are "
         "counted",
-        "secret": "nobody should learn it of a person: it is released, and the gate limits how well it can "
+        _SENSITIVE: "nobody should learn it of a person: it is released, and the gate limits how well it can "
         "be guessed (sensitive)",
     }
 )
@@ -82,3 +91,22 @@ def as_proposed(proposal: Proposal) -> Proposal:
     others = (questions.TOTAL, questions.STRAY_TEXTS, several_records(seen), *doubts(seen))
     left = " ".join(question for question in others if question in asked)
     return replace(proposal, question=left or None, reason=f"{proposal.reason}; {_TAKEN}")
+
+
+def prompt_of(proposal: Proposal, look: Look, answers: Collection[str]) -> str:
+    """Return what is asked on a terminal: the questions alone, and what empty cells mean for the answers.
+
+    Args:
+        proposal: with a question.
+        look: its column.
+        answers: that are offered.
+    """
+    seen = look.seen
+    asked = questions.asked_in(proposal.question or "")
+    if seen.missing_share <= MOST_LACKING or questions.KNOWN_TO_OTHERS not in (proposal.question or ""):
+        return asked
+    if _SENSITIVE in answers:
+        return f"{asked} {questions.empty_cells(seen.missing_share)}"
+    if seen.missing_share > MOST_EMPTY:
+        return f"{asked} {questions.too_many_empty(seen.missing_share)}"
+    return asked

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from anon_pipeline.draft.lacking_records import allowance, gate_limit, recoding_limit
 from anon_pipeline.draft.profile.look import Kind, Seen
 from anon_pipeline.draft.profile.profile_table import Profile
 from anon_pipeline.draft.profile.proposals import Proposal
@@ -23,7 +24,7 @@ LARGEST_EPSILON = 8.0
 KEY_NAME = "RELEASE_KEY"
 """Variable of the environment with the secret that people are hashed with."""
 _CLOSENESS, _DIVERSITY = 0.5, 2
-_LINKED, _LEFT_OUT, _RECODED_OUT, _CONFIDENCE = 0.1, 0.2, 0.05, 0.9
+_LINKED, _CONFIDENCE = 0.1, 0.9
 _LOSS = "granularity"
 _CERTAIN = 0.95  # share of the commonest value from which on a column has no diversity to keep
 
@@ -80,16 +81,17 @@ def attributes_of(
     """
     files = table_files(proposals, place)
     noisy = any(isinstance(proposal.column, Perturb) for proposal in proposals)
+    more = allowance(profile.looks, proposals)
     attributes = {
         "name": place.name,
         "source": _source(profile, place),
         "clean": clean_section(profile, proposals),
         "columns": {p.name: _column(p, files) for p in proposals},
         **_people(proposals, noisy=noisy),
-        "anonymize": {"k": chosen.k, "loss": _LOSS, "suppression_limit": _RECODED_OUT},
+        "anonymize": {"k": chosen.k, "loss": _LOSS, "suppression_limit": recoding_limit(more)},
         "perturb": {"epsilon": chosen.epsilon} if noisy else None,
         "suppress": {"confidence": chosen.confidence} if noisy else None,
-        "gate": _gate(proposals, chosen, noisy=noisy),
+        "gate": _gate(proposals, chosen, more, noisy=noisy),
     }
     return {name: _short(section) for name, section in attributes.items() if section}
 
@@ -196,10 +198,10 @@ def limited_columns(proposals: Sequence[Proposal]) -> list[str]:
     return [proposal.name for proposal in own[:MOST_LIMITED]]
 
 
-def _gate(proposals: Sequence[Proposal], chosen: Chosen, *, noisy: bool) -> dict[str, Any]:
+def _gate(proposals: Sequence[Proposal], chosen: Chosen, more: float, *, noisy: bool) -> dict[str, Any]:
     names = limited_columns(proposals)
     diversity = LDiversity(l=_DIVERSITY).model_dump(exclude_unset=True)
-    gate: dict[str, Any] = {"k": chosen.k, "suppression": _LEFT_OUT}
+    gate: dict[str, Any] = {"k": chosen.k, "suppression": gate_limit(more)}
     if names:
         gate |= {
             "t_closeness": dict.fromkeys(names, _CLOSENESS),

@@ -20,6 +20,7 @@ from anon_pipeline.draft.attributes import (
     table_files,
 )
 from anon_pipeline.draft.choice import Fitted
+from anon_pipeline.draft.lacking_records import often_lacking
 from anon_pipeline.draft.profile.layout import Layout
 from anon_pipeline.draft.profile.profile_table import Profile
 from anon_pipeline.draft.profile.proposals import Proposal
@@ -256,6 +257,12 @@ _WAYS = (
 
 def _of_the_gate(fitted: Fitted) -> str:
     said = "What must hold of the bytes to be published; nothing is written otherwise."
+    lacking = often_lacking(fitted.proposals)
+    if lacking:
+        said += (
+            f" suppression and anonymize.suppression_limit allow for the records without a value of "
+            f"{', '.join(lacking)}, which are left out (missing: suppress)."
+        )
     limited = limited_columns(fitted.proposals)
     rest = [p.name for p in fitted.proposals if isinstance(p.column, Sensitive) and p.name not in limited]
     if rest:

@@ -249,3 +249,27 @@ def test_a_question_about_many_empty_cells_says_why_an_answer_is_missing(
     monkeypatch.setattr("click.prompt", lambda *_, **__: "as proposed")
     _, out, _ = run("init", "people.csv")
     assert "also needs missing: suppress, and an anonymize.suppression_limit above" in " ".join(out.split())
+    assert "keep this line" not in out
+
+
+def test_a_secret_with_many_empty_cells_gets_the_limits_that_it_needs(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = pd.read_csv(tmp_path / "people.csv")
+    frame.loc[frame.index % 10 == 0, "colour"] = None
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    monkeypatch.setattr(sys, "stdin", Terminal())
+
+    def answered(_: str, *, type: click.Choice, **__: object) -> str:  # type: ignore[type-arg]
+        return "secret"
+
+    monkeypatch.setattr("click.prompt", answered)
+    code, out, err = run("init", "people.csv")
+    assert code == 0, err
+    policy = load_policy(tmp_path / "people.yaml")
+    assert policy.columns["colour"].missing == "suppress"
+    assert (policy.anonymize.suppression_limit, policy.gate.suppression) == (0.15, 0.25)
+    assert "A rehearsal passed" in out
+    assert "allow for the records without a value of colour" in " ".join(
+        (tmp_path / "people.yaml").read_text().replace("#", "").split()
+    )

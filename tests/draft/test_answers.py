@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from anon_pipeline.draft.answers import MEANINGS, as_proposed, possible_answers
+from anon_pipeline.draft.answers import MEANINGS, as_proposed, possible_answers, prompt_of
 from anon_pipeline.draft.profile import questions
 from anon_pipeline.draft.profile.look import look_at
 from anon_pipeline.draft.profile.record_owners import asks_for_owners
@@ -49,6 +51,27 @@ def test_a_column_may_say_whose_record_it_is() -> None:
         pd.Series([None, *(f"P{number // 2:05d}" for number in range(999))], name="customer_id")
     )
     assert not asks_for_owners(propose_role(lacking))  # a record without a person is an error
+
+
+@pytest.mark.parametrize(
+    ("empty", "offered", "said"),
+    [
+        (0.01, True, ""),
+        (0.1, True, "secret also needs missing: suppress, and an anonymize.suppression_limit"),
+        (0.6, False, "secret is not offered: 60.0% of its cells are empty"),
+    ],
+)
+def test_a_secret_with_empty_cells_is_offered_and_said_what_it_does(
+    empty: float, offered: bool, said: str
+) -> None:
+    numbers = np.random.default_rng(0).lognormal(8, 1, 500).round(2)
+    look = look_at(pd.Series(np.where(np.arange(500) < 500 * empty, None, numbers), name="salary"))
+    answers, proposed = possible_answers(look), propose_role(look)
+    assert ("secret" in answers) == offered
+    prompt = prompt_of(replace(proposed, question=proposed.question or "is it?"), look, answers)
+    assert said in prompt
+    assert "keep this line" not in prompt and "role:" not in prompt
+    assert ("secret" in prompt) == bool(said)
 
 
 def test_an_answer_about_the_role_leaves_what_is_unclear_about_the_cells() -> None:

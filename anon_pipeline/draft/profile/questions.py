@@ -97,6 +97,23 @@ def known_to_others(*, many_empty: bool) -> str:
     )
 
 
+def empty_cells(share: float) -> str:
+    """Say on a terminal what the answer secret does where many cells are empty.
+
+    Args:
+        share: of empty cells, in (0, 1].
+    """
+    return (
+        f"secret also needs missing: suppress, and an anonymize.suppression_limit above the share of empty "
+        f"cells ({share:.1%}): both are written then, and records without a value are left out."
+    )
+
+
+def too_many_empty(share: float) -> str:
+    """Say on a terminal why the answer secret is not offered; argument as in `empty_cells`."""
+    return f"secret is not offered: {share:.1%} of its cells are empty, and such records would be left out."
+
+
 def several_records(name: str, rows: int, beyond: float) -> str:
     """Ask whether people have several records, of a column in which a few values repeat.
 

@@ -149,12 +149,21 @@ def _sensitive(case: Case) -> Proposal | None:
     return propose_sensitive(case.look, case.named, Sure.LIKELY)
 
 
-def propose_sensitive(look: Look, reason: str, sure: Sure) -> Proposal | None:
-    """Propose that a column is what an attacker wants to learn; None where it has too many categories."""
+def propose_sensitive(
+    look: Look, reason: str, sure: Sure, *, most_lacking: float = MOST_LACKING
+) -> Proposal | None:
+    """Propose that a column is what an attacker wants to learn; None where it has too many categories.
+
+    Args:
+        look: the column.
+        reason: why, for people.
+        sure: how sure that is.
+        most_lacking: share of the records without a value from which on there is no proposal, in [0, 1].
+    """
     seen = look.seen
     lacking: str | None = None
     missing = {"missing": LEFT_OUT} if seen.missing else {}
-    if seen.missing_share > MOST_LACKING:
+    if seen.missing_share > most_lacking:
         return None
     if seen.kind is Kind.NUMBER:
         rounding, words = _propose_rounding(look)
