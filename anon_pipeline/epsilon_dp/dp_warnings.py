@@ -12,7 +12,7 @@ from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.policy.epsilon_dp import LARGE_EPSILON, EpsilonDpPolicy
 
-EPSILON, CELLS, REPEATED = "accepted.epsilon", "cells_per_record", "endless_noise"
+EPSILON, CELLS, REPEATED = "large_epsilon", "cells_per_record", "endless_noise"
 
 WARNED_OF = {
     EPSILON: f"ε is at most {LARGE_EPSILON}. With more, an attacker can multiply the odds of a guess by more "

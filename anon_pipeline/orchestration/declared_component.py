@@ -163,7 +163,7 @@ def declared_published(policy: DeclaredRelease) -> dg.AssetsDefinition:
         owners=owners(policy),
     )
     checks = [
-        dg.AssetCheckSpec(_check_name(name), asset=key, blocking=True, description=said)
+        dg.AssetCheckSpec(name, asset=key, blocking=True, description=said)
         for name, said in parts_of(policy.kind).meanings.items()
     ]
 
@@ -215,7 +215,7 @@ def _checks(key: dg.AssetKey, policy: DeclaredRelease, report: GateReport) -> It
         yield dg.AssetCheckResult(
             passed=verdict.status is Status.PASSED,
             asset_key=key,
-            check_name=_check_name(name),
+            check_name=name,
             severity=_SEVERITIES.get(verdict.status, dg.AssetCheckSeverity.ERROR),
             description=verdict.as_text(),
             metadata={**measured, **bound, "policy_digest": policy.digest},
@@ -224,11 +224,6 @@ def _checks(key: dg.AssetKey, policy: DeclaredRelease, report: GateReport) -> It
 
 _SEVERITIES = {Status.WARNED: dg.AssetCheckSeverity.WARN}
 """Of a check that has not passed; one that only warns stops nothing."""
-
-
-def _check_name(limit: str) -> str:
-    """Return the name of a limit's check: letters, digits and underscores."""
-    return limit.replace(".", "_")
 
 
 def _metadata(policy: DeclaredRelease, written: DeclaredPublished) -> dict[str, Any]:
