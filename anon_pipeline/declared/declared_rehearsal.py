@@ -11,14 +11,14 @@ from dataclasses import dataclass
 
 from anon_pipeline.base.errors import private_stage
 from anon_pipeline.base.observer import Observer, Step, ignore
-from anon_pipeline.declared.domain_codes import domain_codes, refuse_unread, unread_shares
+from anon_pipeline.declared.domain_codes import domain_codes, people_of, refuse_unread, unread_shares
 from anon_pipeline.declared.draft import (
     declared_booking,
     earlier_epsilon,
     judge_files,
     refuse_unpublishable,
 )
-from anon_pipeline.declared.parts import parts_of
+from anon_pipeline.declared.parts import Release, parts_of
 from anon_pipeline.limits.verdicts import GateReport
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.perturb.keys import fresh_key
@@ -62,6 +62,7 @@ def rehearse_declared(
     with private_stage("source"):
         table = read_source(policy, folder=locations.sources)
         codes, unread = domain_codes(policy, table), unread_shares(policy, table)
+        people = people_of(policy, table)
         if not parts.epsilon(policy):
             refuse_unread(policy, table)
         del table
@@ -71,6 +72,7 @@ def rehearse_declared(
     with private_stage("draw"):
         made = parts.makes(policy, codes, key)
     observe(Step("gate"))
-    report = judge_files(policy, made, codes, seeded=key.seeded, earlier=earlier)[2]
+    known = Release((), len(codes), codes, key.seeded, earlier, people)
+    report = judge_files(policy, made, known)[2]
     refuse_unless_passed(report)
     return Rehearsed(report, len(codes), unread)

@@ -54,6 +54,25 @@ def domain_codes(policy: DeclaredRelease, frame: Table) -> Integers:
     return np.stack(coded, axis=1)
 
 
+def people_of(policy: DeclaredRelease, frame: Table) -> Integers | None:
+    """Return the number of each record's person, (n,); None: the policy does not say who the people are.
+
+    A record without a value is a person's own.
+
+    Raises:
+        InputError: the column is not there.
+    """
+    name = policy.person_column
+    if name is None:
+        return None
+    if name not in frame.columns:
+        raise InputError(f"person: the source must have the column that identifies people, not there: {name}")
+    people = _distinct(unpack_table(frame[[name]])[name])[0]
+    missing = people < 0
+    alone = np.arange(len(people)) + int(people.max(initial=0)) + 1
+    return np.unique(np.where(missing, alone, people), return_inverse=True)[1].astype(np.int64)
+
+
 def unread_shares(policy: DeclaredRelease, frame: Table) -> dict[str, float]:
     """Return the share of each column's cells that are not empty, and no number or declared value; above 0.
 

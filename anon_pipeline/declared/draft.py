@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import partial
@@ -30,7 +30,7 @@ from anon_pipeline.declared.declared_manifest import (
     digest_of_tables,
 )
 from anon_pipeline.declared.declared_report import declared_report
-from anon_pipeline.declared.domain_codes import domain_codes, refuse_unread
+from anon_pipeline.declared.domain_codes import domain_codes, people_of, refuse_unread
 from anon_pipeline.declared.parts import Release, parts_of
 from anon_pipeline.declared.released_once import refuse_another
 from anon_pipeline.ledger import Asked, exact_text, ledger_at
@@ -170,7 +170,7 @@ def draw_release(
     observe(Step("source"))
     with private_stage("source"):
         table = read_source(policy, folder=locations.sources) if read is None else read()
-        codes = domain_codes(policy, table)
+        codes, people = domain_codes(policy, table), people_of(policy, table)
         if not parts.epsilon(policy):
             refuse_unread(policy, table)
         del table
@@ -182,7 +182,8 @@ def draw_release(
             made = parts.makes(policy, codes, drawn.key)
         observe(Step("gate"))
         earlier = earlier_epsilon(booked, but=drawn.release_id)
-        tables, data, report = judge_files(policy, made, codes, seeded=drawn.key.seeded, earlier=earlier)
+        known = Release((), len(codes), codes, drawn.key.seeded, earlier, people)
+        tables, data, report = judge_files(policy, made, known)
     return Draft(policy, locations, opened, tables, data, len(codes), report, drawn.release_id)
 
 
@@ -233,20 +234,13 @@ def earlier_epsilon(booked: Booking, *, but: str | None) -> Fraction | None:
 
 
 def judge_files(
-    policy: DeclaredRelease,
-    made: Sequence[pd.DataFrame],
-    codes: NDArray[np.int64],
-    *,
-    seeded: bool,
-    earlier: Fraction | None,
+    policy: DeclaredRelease, made: Sequence[pd.DataFrame], known: Release
 ) -> tuple[list[pd.DataFrame], list[bytes], GateReport]:
     """Judge the tables of a release by the bytes that would be written.
 
     Args:
         made: the tables that were drawn.
-        codes: (n, columns) of the source.
-        seeded: whether the draw can be made again by who knows a seed.
-        earlier: see `earlier_epsilon`.
+        known: where they come from, without tables.
     Returns:
         the tables as they are read back, their bytes, the gate's report.
     Raises:
@@ -254,8 +248,7 @@ def judge_files(
     """
     with private_stage("gate"):
         tables, data = _bytes_of(policy, made)
-        release = Release(tables, len(codes), codes, seeded, earlier)
-        verdicts = tuple(parts_of(policy.kind).judges(policy, release))
+        verdicts = tuple(parts_of(policy.kind).judges(policy, replace(known, tables=tables)))
         return tables, data, GateReport(verdicts, digest_of_tables(tables), policy.digest)
 
 

@@ -29,6 +29,7 @@ class Release:
     codes: (n, columns) of the source, private; None: whoever judges has the released files alone.
     seeded: whether its random numbers can be made again by who knows a seed.
     earlier: ε of the dataset's releases that were published before; None: nobody has looked it up.
+    people: (n,) number of the person of each record of the source, private; None: the policy does not say.
     """
 
     tables: Sequence[pd.DataFrame] = field(repr=False)
@@ -36,6 +37,7 @@ class Release:
     codes: Integers | None = field(default=None, repr=False)
     seeded: bool = False
     earlier: Fraction | None = None
+    people: Integers | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

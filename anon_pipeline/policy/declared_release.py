@@ -124,6 +124,11 @@ class DeclaredRelease(Strict):
         return problems
 
     @property
+    def person_column(self) -> str | None:
+        """Column of the source that says whose a record is; None: the policy names none."""
+        return None
+
+    @property
     def numeric(self) -> tuple[str, ...]:
         """Columns with numbers, in their order."""
         return tuple(name for name, column in self.columns.items() if column.bounds is not None)

@@ -11,9 +11,11 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from anon_pipeline.catalog.release_kinds import SYNTHETIC, ReleaseKind
+from anon_pipeline.policy.declared_columns import DeclaredColumn
 from anon_pipeline.policy.declared_release import DeclaredRelease
 from anon_pipeline.policy.fields import Plain, Real, Share, Strict, Whole
-from anon_pipeline.policy.marks import SHOWN, TEXT
+from anon_pipeline.policy.marks import LATER, SHOWN, TEXT
+from anon_pipeline.policy.named_columns import named_like_identifiers
 
 
 class SyntheticGate(Strict):
@@ -67,6 +69,16 @@ class SyntheticPolicy(DeclaredRelease):
     sensitive: Annotated[tuple[Plain, ...], SHOWN, TEXT] = Field(
         (), description="Columns that an attacker who knows the others wants to learn."
     )
+    person: Annotated[Plain | None, SHOWN, TEXT, LATER] = Field(
+        None,
+        description="Column of the source that identifies people, if they have several records: attackers "
+        "are then measured by people. It is not released.",
+    )
+    one_record_per_person: Annotated[Literal[True] | None, SHOWN, LATER] = Field(
+        None,
+        description="true: somebody has made sure that no person has several records, also if the table "
+        "looks otherwise.",
+    )
     method: Annotated[Literal["copula", "trees"], SHOWN] = Field(
         description="copula: the distribution of each column, and how each pair of columns is correlated; "
         "trees: a tree for each column, given the columns before it in the policy."
@@ -87,6 +99,12 @@ class SyntheticPolicy(DeclaredRelease):
             problems.append("sensitive: must name columns of columns, each once")
         elif self.sensitive and len(self.columns) < 2:
             problems.append("sensitive: an attacker must know another column, there is none")
+        if self.person in self.columns:
+            problems.append("person: must not be one of columns, which are released")
+        if self.person is not None and self.one_record_per_person:
+            problems.append("one_record_per_person: must be left out with person")
+        listed = {name: column for name, column in self.columns.items() if column.values is not None}
+        problems += named_like_identifiers(listed, "values that k records have are released as they are")
         if self.budget is not None:
             problems.append(self.misfit("budget"))
         if self.leaf is not None and self.method != "trees":
@@ -94,6 +112,20 @@ class SyntheticPolicy(DeclaredRelease):
         if self.leaf is not None and self.leaf < self.k:
             problems.append(f"leaf: must be at least k, {self.k}")
         return problems
+
+    @property
+    def person_column(self) -> str | None:
+        """Column of the source that says whose a record is; None: the policy names none."""
+        return self.person
+
+    @property
+    def rare_below(self) -> int:
+        """Records that a category must have in the whole table to be released."""
+        return self.k
+
+    def least(self, column: DeclaredColumn) -> int:
+        """Return how many records a value of a column, or a group of its numbers, must have."""
+        return self.k if column.values is None else self.rare_below
 
     @property
     def leaf_records(self) -> int:

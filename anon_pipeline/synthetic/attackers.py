@@ -45,14 +45,28 @@ class Learned:
     gains: dict[str, float]
 
 
-def learned_by_attackers(policy: SyntheticPolicy, codes: Integers) -> Learned:
+class _OfHalf(SyntheticPolicy):
+    """The policy of a model of half of the records, which has the categories of the released model."""
+
+    @property
+    def rare_below(self) -> int:
+        """Records that a category must have: half of those that it must have in the whole table."""
+        return -(-self.k // 2)
+
+
+def learned_by_attackers(policy: SyntheticPolicy, codes: Integers, people: Integers | None = None) -> Learned:
     """Simulate the attackers on the data of a release.
 
     Args:
         codes: (n, columns) n ≥ 2.
+        people: (n,) 0 … m − 1 of each record: all records of a person are in one half; None: each record is
+            another person's.
     """
     halves = halves_of(len(codes))
-    copies = synthetic_codes(policy, codes[halves[0]], len(halves[0]), RandomNumbers(_SEED + 1))
+    if people is not None:
+        halves = [np.flatnonzero(np.isin(people, half)) for half in halves_of(int(people.max()) + 1)]
+    halved = _OfHalf.model_construct(**dict(policy))
+    copies = synthetic_codes(halved, codes[halves[0]], len(halves[0]), RandomNumbers(_SEED + 1))
     numeric = np.array([column.values is None for column in policy.columns.values()])
     names = list(policy.columns)
     secrets = {name: names.index(name) for name in policy.sensitive}

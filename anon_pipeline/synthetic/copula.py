@@ -35,7 +35,7 @@ def copula_records(
     columns = policy.columns.values()
     return np.stack(
         [
-            marginal_of(column, codes[:, place], weights, policy.k).draw(drawn[:, place])
+            marginal_of(column, codes[:, place], weights, policy.least(column)).draw(drawn[:, place])
             for place, column in enumerate(columns)
         ],
         axis=1,

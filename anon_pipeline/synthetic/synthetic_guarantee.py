@@ -19,6 +19,11 @@ def synthetic_guarantee(policy: SyntheticPolicy) -> list[str]:
         "by the rules for fully synthetic data (Raghunathan, Reiter and Rubin, 2003): one copy hides how "
         "uncertain an estimate is."
     )
+    by_person = (
+        f"The attackers know people by {policy.person}. A person can have several records, also all those of "
+        "a category."
+    )
+    by_record = "All of this is about people with one record each: more is learned of several."
     one = "There is one copy. Intervals that are computed from it are too narrow."
     return [
         "No guarantee: nothing bounds what an attacker can learn. For a guarantee, make an ε-DP release.",
@@ -29,5 +34,6 @@ def synthetic_guarantee(policy: SyntheticPolicy) -> list[str]:
         "Measured with simulated attackers, which is no upper bound: copies of unique records; whether a "
         f"record was in the data; sensitive values (columns: {columns}). What is learned of people whether "
         "or not they are in the data does not count.",
+        by_person if policy.person is not None else by_record,
         several if policy.copies > 1 else one,
     ]

@@ -34,8 +34,9 @@ def tree_records(
     known = np.flatnonzero(weights > 0)
     rows, counts, columns = codes[known], weights[known], list(policy.columns.values())
     found = np.zeros((records, len(columns)), np.int64)
-    rare = [_rare_values(column, codes[:, place], policy.k) for place, column in enumerate(columns)]
-    found[:, 0] = marginal_of(columns[0], rows[:, 0], counts, policy.k).draw(random.uniform(records))
+    rare = [_rare_values(column, codes[:, place], policy.rare_below) for place, column in enumerate(columns)]
+    first = marginal_of(columns[0], rows[:, 0], counts, policy.least(columns[0]))
+    found[:, 0] = first.draw(random.uniform(records))
     for place in range(1, len(columns)):
         column, before = columns[place], columns[:place]
         usable = np.flatnonzero(~np.isin(rows[:, place], rare[place]))

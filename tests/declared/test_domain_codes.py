@@ -16,6 +16,7 @@ from anon_pipeline.base.errors import InputError
 from anon_pipeline.declared.domain_codes import (
     code_of_otherwise,
     domain_codes,
+    people_of,
     refuse_unread,
     share_of_otherwise,
     unread_shares,
@@ -23,6 +24,7 @@ from anon_pipeline.declared.domain_codes import (
     whole_numbers,
 )
 from anon_pipeline.policy.declared_columns import DeclaredColumn
+from anon_pipeline.policy.synthetic import SyntheticPolicy
 from tests.epsilon_dp.neighbours import dp_policy
 
 AT_THE_ENDS = ("9999-12-31 23:59:59", "0001-01-01 00:00:00")
@@ -36,6 +38,24 @@ def codes_of(column: DeclaredColumn, cells: Any) -> list[int]:
     frame = pd.DataFrame({"x": cells, "y": "Cork", "unused": 1})
     found: list[int] = domain_codes(policy, frame)[:, 0].tolist()
     return found
+
+
+def test_records_of_a_person_have_one_number() -> None:
+    """A record without a value is a person's own; a policy that names nobody says nothing."""
+    policy = SyntheticPolicy.model_validate(
+        {
+            "name": "people",
+            "source": {"path": "people.csv"},
+            "columns": {"x": {"bounds": [18, 90], "otherwise": 20}},
+            "method": "copula",
+            "person": "id",
+        }
+    )
+    found = people_of(policy, pd.DataFrame({"x": 30, "id": ["b", None, "a", "b", None]}))
+    assert found is not None and found.tolist() == [0, 2, 1, 0, 3]
+    with pytest.raises(InputError, match=r"person: the source must have .* not there: id"):
+        people_of(policy, pd.DataFrame({"x": [30]}))
+    assert people_of(dp_policy(), pd.DataFrame({"age": [1], "city": ["Cork"]})) is None
 
 
 def test_numbers_are_rounded_and_moved_to_the_nearest_bound() -> None:

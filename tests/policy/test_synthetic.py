@@ -43,6 +43,16 @@ def test_defaults() -> None:
         ({"sensitive": ["age", "age"]}, "each once"),
         ({"budget": {"epsilon": 1}}, "budget: must be left out"),
         ({"method": "trees", "leaf": 5}, "at least k, 10"),
+        ({"person": "city"}, "person: must not be one of columns"),
+        (
+            {"person": "id", "one_record_per_person": True},
+            "one_record_per_person: must be left out with person",
+        ),
+        ({"one_record_per_person": False}, "one_record_per_person"),
+        (
+            {"columns": {"surname": {"values": [f"v{at}" for at in range(21)], "otherwise": "v0"}}},
+            r"columns\.surname: must be left out, since it is named like",
+        ),
         ({"gate": {"membership": 0.4}}, "greater than or equal to 0.5"),
         (
             {"columns": {"age": {"bounds": [0, 99], "otherwise": 0}}, "sensitive": ["age"]},
@@ -57,6 +67,13 @@ def test_defaults() -> None:
 def test_what_does_not_fit_is_refused(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(ValidationError, match=said):
         SyntheticPolicy.model_validate(attributes(**changes))
+
+
+def test_new_keys_change_no_digest() -> None:
+    policy = SyntheticPolicy.model_validate(attributes())
+    assert not {"person", "one_record_per_person"} & {*policy.model_dump(mode="json")}
+    assert policy.person_column is None
+    assert SyntheticPolicy.model_validate(attributes(person="id")).person_column == "id"
 
 
 def test_keys_of_other_releases_are_named() -> None:

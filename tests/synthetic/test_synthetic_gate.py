@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ def test_each_attacker_has_a_limit(
     learned: Learned,
     refused: list[str],
 ) -> None:
-    monkeypatch.setattr(synthetic_gate, "learned_by_attackers", lambda policy, codes: learned)
+    monkeypatch.setattr(synthetic_gate, "learned_by_attackers", lambda policy, codes, people: learned)
     verdicts = judge_synthetic(synthetic(sensitive=["pay", "city"]), release)
     assert [one.limit for one in verdicts if one.status is Status.REFUSED] == refused
     assert all(one.to_json()["value"] is None for one in verdicts)
@@ -53,11 +54,28 @@ def test_each_attacker_has_a_limit(
 
 def test_files_alone_leave_the_attackers_unmeasured(synthetic: Synthetic, release: Release) -> None:
     verdicts = judge_synthetic(synthetic(), Release(release.tables, 400))
-    assert [one.status for one in verdicts] == [Status.PASSED, *[Status.UNMEASURED] * 4]
+    assert [one.status for one in verdicts] == [Status.PASSED, *[Status.UNMEASURED] * 5]
     few = judge_synthetic(synthetic(), Release(release.tables[:2], 400))
     assert few[0].status is Status.REFUSED and "5 copies" in str(few[0].reason)
     strange = [release.tables[0], *(table.assign(age=100) for table in release.tables[1:])]
     assert judge_synthetic(synthetic(), Release(strange, 400))[0].status is Status.REFUSED
+
+
+def test_without_a_sensitive_column_no_gain_is_measured(synthetic: Synthetic, release: Release) -> None:
+    verdict = judge_synthetic(synthetic(), release)[-1]
+    assert (verdict.limit, verdict.status, verdict.value) == ("attribute_gain", Status.WARNED, None)
+    assert "not measured" in str(verdict.reason)
+    assert judge_synthetic(synthetic(sensitive=["pay"]), release)[-1].value is not None
+
+
+def test_attackers_need_people(synthetic: Synthetic, release: Release) -> None:
+    few = replace(release, people=np.arange(400) // 5)
+    verdicts = {one.limit: one.status for one in judge_synthetic(synthetic(person="id"), few)}
+    assert verdicts["records_of_people"] is Status.REFUSED
+    assert verdicts["membership"] is Status.UNMEASURED
+    more = replace(release, people=np.arange(400) // 4)
+    verdicts = {one.limit: one.status for one in judge_synthetic(synthetic(person="id"), more)}
+    assert verdicts["records_of_people"] is verdicts["membership"] is Status.PASSED
 
 
 def test_small_tables_are_refused(synthetic: Synthetic) -> None:
