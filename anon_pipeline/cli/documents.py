@@ -60,6 +60,7 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
                 ],
                 "description": "null: the source has none of these.",
             },
+            "odd_records": object_of(dict.fromkeys(("empty", "nearly", "totals"), COUNT)),
             "missing_texts": list_of(TEXT),
             "together": {
                 "anyOf": [

@@ -73,6 +73,8 @@ def init(  # noqa: PLR0913 - the options of a command
     with Progress() as progress:
         found, frame = profile_file(data)
     refuse_edited(found, place, root)
+    if found.odd:
+        click.echo(found.odd_question, err=True)
     if not silent:
         found = replace(found, proposals=tuple(_ask_all(ctx, found)))
         refuse_edited(found, place, root)

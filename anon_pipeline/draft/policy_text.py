@@ -112,7 +112,8 @@ def _explanation(proposal: Proposal) -> str:
 
 def _reasons(profile: Profile, fitted: Fitted, place: Place) -> Iterator[tuple[str, str]]:
     """Yield what stands above each section."""
-    yield "source", _of_the_source(profile)
+    odd = f"\nQUESTION: {profile.odd_question}" if profile.odd else ""
+    yield "source", _of_the_source(profile) + odd
     yield "clean", _of_cleaning(profile)
     yield "columns", _of_the_columns(profile, fitted, place)
     yield "person", _of_the_people(fitted)

@@ -210,6 +210,17 @@ def test_people_with_several_records_are_counted_if_somebody_says_so(
     assert run("rehearse", "people.yaml")[0] == 0
 
 
+def test_records_without_values_are_a_question_before_others(run: Run, tmp_path: Path) -> None:
+    with (tmp_path / "people.csv").open("a") as file:
+        file.write(",,,,\n,,,,\nTotal,,,,\n")
+    code, out, err = run("init", "people.csv", "--yes")
+    assert code == 0, err
+    assert "Records without a value: 2, that begin with a word for a total: 1." in err
+    text = " ".join((tmp_path / "people.yaml").read_text().replace("#", "").split())
+    assert "QUESTION: are some records no people?" in text
+    assert "CANARY" not in out + err + text
+
+
 def test_values_of_asked_columns_are_shown_to_who_asks_for_them(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from anon_pipeline.catalog.detectors import DETECTORS
@@ -86,6 +86,8 @@ def lines(profile: Profile) -> list[str]:
         said.append(f"separator {layout.sep!r}, encoding {layout.encoding}{guess}")
     if layout is not None and layout.skip_lines:
         said.append(f"lines before the names of the columns: {layout.skip_lines}")
+    if profile.odd:
+        said.append(profile.odd_question)
     if profile.missing_texts:
         said.append(f"texts for a missing value: {' '.join(profile.missing_texts)}")
     together = profile.together
@@ -113,6 +115,7 @@ def as_json(profile: Profile) -> str:
             "guess": layout.guessed_encoding,
             "skip_lines": layout.skip_lines,
         },
+        "odd_records": asdict(profile.odd),
         "missing_texts": list(profile.missing_texts),
         "together": None
         if profile.together is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,9 @@ from anon_pipeline.base.places import TableUrl
 from anon_pipeline.catalog.detectors.forms import MISSING_ANYWHERE
 from anon_pipeline.draft.profile.layout import Layout
 from anon_pipeline.draft.profile.look import Look, look_at
+from anon_pipeline.draft.profile.odd_records import OddRecords, find_odd_records
 from anon_pipeline.draft.profile.proposals import Proposal
+from anon_pipeline.draft.profile.questions import odd_records
 from anon_pipeline.draft.profile.record_owners import without_owners
 from anon_pipeline.draft.profile.roles import propose_role
 from anon_pipeline.draft.profile.separation import Separation, sampled_rows, separate, smallest_separating_set
@@ -36,6 +38,7 @@ class Profile:
     missing_texts: texts of the public lists that stand for a missing value in some column.
     looks: the columns as they are read: private.
     source: the section of a policy that says where the table lies; None: the path of its file says it.
+    odd: records that are probably none.
     """
 
     layout: Layout | None
@@ -46,11 +49,17 @@ class Profile:
     missing_texts: tuple[str, ...]
     looks: tuple[Look, ...] = field(repr=False)
     source: Mapping[str, Any] | None = None
+    odd: OddRecords = field(default_factory=OddRecords)
 
     @property
     def missing_anywhere(self) -> tuple[str, ...]:
         """Of the texts for a missing value those that are none of a category, in any column."""
         return tuple(text for text in self.missing_texts if text in MISSING_ANYWHERE)
+
+    @property
+    def odd_question(self) -> str:
+        """Whether some records are no people, as a question; empty where none looks like that."""
+        return odd_records(**asdict(self.odd)) if self.odd else ""
 
     @property
     def questions(self) -> list[Proposal]:
@@ -90,13 +99,14 @@ def profile_table(
                 for look in looks
             ]
         proposals = within_reason(with_items(looks, [propose_role(look) for look in looks]))
-        proposals = without_owners(with_total(looks, proposals))
+        odd = find_odd_records(looks)
+        proposals = without_owners(proposals if odd.totals else with_total(looks, proposals))
         codes = _sample(looks, len(frame))
         alone = tuple(separate(codes, [j]) for j in range(len(codes)))
         open_ = [j for j, proposal in enumerate(proposals) if not proposal.dropped]
         together = smallest_separating_set(codes, open_)
     texts = tuple(dict.fromkeys(text for look in looks for text in look.seen.missing_texts))
-    return Profile(layout, len(frame), tuple(proposals), alone, together, texts, tuple(looks), source)
+    return Profile(layout, len(frame), tuple(proposals), alone, together, texts, tuple(looks), source, odd)
 
 
 def _decimal(looks: Sequence[Look]) -> str:

@@ -97,6 +97,20 @@ def known_to_others(*, many_empty: bool) -> str:
     )
 
 
+def odd_records(*, empty: int, nearly: int, totals: int) -> str:
+    """Ask whether some records are no people; arguments as in `odd_records.OddRecords`."""
+    kinds = {
+        "without a value": empty,
+        "nearly without values": nearly,
+        "that begin with a word for a total": totals,
+    }
+    counts = ", ".join(f"{what}: {count:,}" for what, count in kinds.items() if count)
+    return (
+        f"are some records no people? Records {counts}. If yes, remove them from the source and run init "
+        "again: each would count as a person. If no, keep the source as it is."
+    )
+
+
 def empty_cells(share: float) -> str:
     """Say on a terminal what the answer secret does where many cells are empty.
 

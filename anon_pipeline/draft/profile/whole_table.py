@@ -90,8 +90,16 @@ def _ends_with_total(look: Look) -> bool:
         return False
     last = [code for code in look.codes[-_LAST:] if code >= 0]
     rare = [code for code in last if look.counts[code] <= max(1, _FEW * look.seen.records)]
-    words = (re.sub(r"[^\w\s]|\d", "", str(look.values[code])) for code in rare)
-    return any(word.strip().casefold() in _TOTALS for word in words)
+    return any(says_total(str(look.values[code])) for code in rare)
+
+
+def says_total(text: str) -> bool:
+    """Tell whether a text is a word for a total.
+
+    >>> says_total("Summe (20):"), says_total("Totalis")
+    (True, False)
+    """
+    return re.sub(r"[^\w\s]|\d", "", text).strip().casefold() in _TOTALS
 
 
 def within_reason(proposals: Sequence[Proposal]) -> list[Proposal]:
