@@ -23,6 +23,10 @@ _UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, Synt
 _BROKEN = (zipfile.BadZipFile, NotImplementedError, EOFError, ArithmeticError)
 
 
+class SheetNotNamedError(InputError):
+    """A workbook has several sheets, and nothing says which one to read."""
+
+
 def is_excel(file: Path | Held) -> bool:
     """Tell whether a zip archive is a workbook."""
     try:
@@ -95,7 +99,7 @@ def _sheet(name: str, book: Any, wanted: str | None) -> Any:
     if wanted is None and len(sheets) == 1:
         return sheets[0]
     if wanted is None:
-        raise InputError(
+        raise SheetNotNamedError(
             f"{name}: has {len(sheets)} sheets, and the policy does not say which to read. Write options: "
             "{sheet: …} next to its path."
         )

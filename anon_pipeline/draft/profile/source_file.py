@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import yaml
 from pydantic import ValidationError
 
 from anon_pipeline.base.errors import InputError, PolicyError
@@ -26,6 +27,7 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.policy_file import SUFFIXES, read_document
 from anon_pipeline.policy.source import Source
 from anon_pipeline.sources import read_source
+from anon_pipeline.sources.excel import SheetNotNamedError
 from anon_pipeline.sources.paths import local_path
 from anon_pipeline.sources.urls import remote_file
 
@@ -60,8 +62,18 @@ def read_given(data: Path | TableUrl) -> Given:
         data: paths in a YAML file are relative to its project, as in a policy.
     Raises:
         InputError: see `layout.find_layout`, `layout.read_table` and `sources.read_source`; no section
-            ``source``, or more than it; a source with partitions.
+            ``source``, or more than it; a source with partitions;
+            a workbook with several sheets.
     """
+    try:
+        return _read_one(data)
+    except SheetNotNamedError:
+        if names_source(data):
+            raise
+        raise InputError(_name_sheet(data)) from None
+
+
+def _read_one(data: Path | TableUrl) -> Given:
     if isinstance(data, Path) and not names_source(data):
         layout = find_layout(data)
         return Given(read_table(data, layout), layout)
@@ -84,6 +96,26 @@ def read_given(data: Path | TableUrl) -> Given:
         else read_table(file, layout, source.limits)
     )
     return Given(frame, layout, document)
+
+
+def _name_sheet(data: Path | TableUrl) -> str:
+    """Say how to name the sheet of a workbook where there is no policy yet that could name it."""
+    section: dict[str, Any] = {"format": "excel", "options": {"sheet": "NAME"}}
+    if isinstance(data, TableUrl):
+        section = {"url": data.url, **section}
+    else:
+        file, folder = data.resolve(), project_root(data).resolve()
+        path = file.relative_to(folder).as_posix() if file.is_relative_to(folder) else data.name
+        section = {"path": path, **section}
+    written = yaml.safe_dump(
+        section, default_flow_style=True, sort_keys=False, allow_unicode=True, width=10**9
+    )
+    return (
+        f"{data.name}: has several sheets. Write a file sheet.yaml that names the one to read "
+        "(and skip_lines, if lines come before the names of the columns):\n"
+        f"  {_SECTION}: {written.strip()}\n"
+        f"Then give sheet.yaml in place of {data.name}; init also needs --to POLICY."
+    )
 
 
 def _policy(document: Any) -> Policy:

@@ -240,3 +240,31 @@ def test_what_names_no_table_is_refused(text: str, said: str, tmp_path: Path) ->
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"where\.yaml: must be a readable file"):
         read_given(tmp_path / "where.yaml")
+
+
+@pytest.mark.parametrize("elsewhere", [False, True], ids=["a file", "a URL"])
+def test_of_several_sheets_it_says_how_to_name_one(
+    people: pd.DataFrame, tmp_path: Path, elsewhere: bool
+) -> None:
+    (tmp_path / "pyproject.toml").write_text("")
+    (tmp_path / "data").mkdir()
+    with pd.ExcelWriter(tmp_path / "data" / "people.xlsx") as book:
+        pd.DataFrame({"read": ["me"]}).to_excel(book, sheet_name="CANARY", index=False)
+        people.to_excel(book, sheet_name="Data", index=False)
+    data: Path | TableUrl = tmp_path / "data" / "people.xlsx"
+    if elsewhere:
+        with fsspec.open("memory://sheets/people.xlsx", "wb") as file:
+            file.write((tmp_path / "data" / "people.xlsx").read_bytes())
+        data = TableUrl("memory://sheets/people.xlsx")
+    with pytest.raises(InputError, match="has several sheets") as raised:
+        read_given(data)
+    assert "CANARY" not in str(raised.value) and "policy" not in str(raised.value)
+    (line,) = (line for line in str(raised.value).splitlines() if line.startswith("  source: "))
+    if not elsewhere:
+        assert "path: data/people.xlsx" in line
+        where = tmp_path / "data" / "sheet.yaml"
+        where.write_text(line.strip().replace("NAME", "Data"))
+        assert len(read_given(where).frame) == N
+        where.write_text("source: {path: data/people.xlsx, format: excel}")
+        with pytest.raises(InputError, match="does not say which to read"):
+            read_given(where)
