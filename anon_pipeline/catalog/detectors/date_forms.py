@@ -76,8 +76,10 @@ def look_like_dates(texts: pd.Series) -> bool:
     Args:
         texts: (v,) different texts, none missing.
     """
-    like = texts.str.strip().str.fullmatch(_LIKE_DATE)
-    return bool(len(texts)) and float(like.mean()) >= _NEARLY
+    first = texts.iloc[:_TRIED].str.strip().str.fullmatch(_LIKE_DATE)
+    if not len(texts) or float(first.mean()) < _NEARLY / 2:  # most columns hold none: the rest is not read
+        return False
+    return float(texts.str.strip().str.fullmatch(_LIKE_DATE).mean()) >= _NEARLY
 
 
 def _read_zoned(bare: pd.Series) -> tuple[DateForm, pd.Series] | None:

@@ -161,7 +161,6 @@ def propose_sensitive(
         most_lacking: share of the records without a value from which on there is no proposal, in [0, 1].
     """
     seen = look.seen
-    lacking: str | None = None
     missing = {"missing": LEFT_OUT} if seen.missing else {}
     if seen.missing_share > most_lacking:
         return None
@@ -172,11 +171,10 @@ def propose_sensitive(
             Sensitive(role="sensitive", distance="ordered", **rounding, **missing),
             reason + words,
             sure,
-            lacking,
         )
     if seen.kind is not Kind.CATEGORY or seen.different > _MOST_SENSITIVE_VALUES:
         return None
-    return Proposal(seen, Sensitive(role="sensitive", distance="equal", **missing), reason, sure, lacking)
+    return Proposal(seen, Sensitive(role="sensitive", distance="equal", **missing), reason, sure)
 
 
 def _propose_rounding(look: Look) -> tuple[dict[str, float], str]:

@@ -20,6 +20,7 @@ from anon_pipeline.base.packed_tables import unpack_table
 from anon_pipeline.base.places import TableUrl
 from anon_pipeline.base.project import project_root
 from anon_pipeline.base.size_bounds import Held
+from anon_pipeline.catalog.sources import FORMATS
 from anon_pipeline.draft.profile.layout import Layout, find_layout, folder_layout, read_table
 from anon_pipeline.policy.hierarchies import ALL_OR_NOTHING
 from anon_pipeline.policy.load import policy_from
@@ -100,7 +101,8 @@ def _read_one(data: Path | TableUrl) -> Given:
 
 def _name_sheet(data: Path | TableUrl) -> str:
     """Say how to name the sheet of a workbook where there is no policy yet that could name it."""
-    section: dict[str, Any] = {"format": "excel", "options": {"sheet": "NAME"}}
+    form = next(one.name for one in FORMATS.values() if one.first_rows)
+    section: dict[str, Any] = {"format": form, "options": {"sheet": "NAME"}}
     if isinstance(data, TableUrl):
         section = {"url": data.url, **section}
     else:

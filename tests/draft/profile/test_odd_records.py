@@ -11,6 +11,7 @@ import pytest
 from anon_pipeline.draft.profile.odd_records import OddRecords, find_odd_records
 from anon_pipeline.draft.profile.output import as_json, lines
 from anon_pipeline.draft.profile.profile_table import profile_table
+from anon_pipeline.draft.profile.whole_table import _TOTALS
 
 N = 60
 
@@ -72,3 +73,8 @@ def test_the_question_has_counts_and_no_cell() -> None:
     assert found.odd_question in lines(found)
     assert "TOTAL 99" not in as_json(found) + found.odd_question
     assert not any("sum of others" in (one.question or "") for one in found.proposals)  # asked once
+
+
+@pytest.mark.parametrize("word", sorted(_TOTALS))
+def test_every_word_for_a_total_is_found(word: str) -> None:
+    assert of(TOTAL | {"id": f"{word.capitalize()} (20):"}) == (0, 0, 1)
