@@ -11,7 +11,6 @@ import pytest
 from anon_pipeline.draft.profile.odd_records import OddRecords, find_odd_records
 from anon_pipeline.draft.profile.output import as_json, lines
 from anon_pipeline.draft.profile.profile_table import profile_table
-from anon_pipeline.draft.profile.whole_table import _TOTALS
 
 N = 60
 
@@ -75,6 +74,13 @@ def test_the_question_has_counts_and_no_cell() -> None:
     assert not any("sum of others" in (one.question or "") for one in found.proposals)  # asked once
 
 
-@pytest.mark.parametrize("word", sorted(_TOTALS))
+@pytest.mark.parametrize(
+    "word",
+    [
+        *("total", "totals", "grand total", "subtotal", "sum", "overall", "all", "summe", "gesamt"),
+        *("gesamtsumme", "gesamtergebnis", "ergebnis", "zwischensumme", "insgesamt", "somme"),
+        *("total général", "total general", "totale", "somma", "suma", "soma", "totaal", "som"),
+    ],
+)
 def test_every_word_for_a_total_is_found(word: str) -> None:
     assert of(TOTAL | {"id": f"{word.capitalize()} (20):"}) == (0, 0, 1)
