@@ -6,9 +6,7 @@ The folders of a release and the ledger tell what the vault may have forgotten: 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -58,13 +56,17 @@ def has_streamed(policy: Policy, locations: Locations, booked: Booking) -> bool:
     return any(_tells_of_stream(path, policy.name) for path in _descriptions(locations.release(policy)))
 
 
-def _descriptions(root: Path) -> Iterator[Path]:
+def _descriptions(root: Path) -> list[Path]:
     """Return the manifests and public policies of partitions, those of the releases before, too.
 
     Args:
-        root: folder of the release without a partition.
+        root: folder of the release without a partition; one that cannot be has none, and publishing says why.
     """
-    return chain(root.glob(f"*/{MANIFEST}"), root.glob(f"*/*-policy-*.{BESIDE['policy']}"))
+    patterns = (f"*/{MANIFEST}", f"*/*-policy-*.{BESIDE['policy']}")
+    try:
+        return [path for pattern in patterns for path in root.glob(pattern)]
+    except OSError:
+        return []
 
 
 def _tells_of_stream(path: Path, release: str) -> bool:
