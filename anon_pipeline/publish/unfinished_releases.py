@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from anon_pipeline.ledger import Ledger, ledger_at
 from anon_pipeline.ledger.budget import release_states
+from anon_pipeline.ledger.draws import finished_draws
 from anon_pipeline.policy.locations import OFF, Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.accounting.booking import booking
@@ -30,16 +32,15 @@ def finish_published(policy: Policy, locations: Locations, partitions: Collectio
         InputError: the ledger or the vault cannot be written, or a file is not the manifest's.
         PublishError: a destination could not be written.
     """
-    _enter(policy, locations, partitions)
-    _destroy_keys(policy, locations)
+    if locations.ledger != OFF and partitions:
+        ledger = ledger_at(locations.ledger)
+        _enter(policy, locations, partitions, ledger)
+        _destroy_keys(policy, locations, ledger)
     return [key for key in partitions if _deliver(policy, locations, key)]
 
 
-def _enter(policy: Policy, locations: Locations, partitions: Iterable[str]) -> None:
+def _enter(policy: Policy, locations: Locations, partitions: Iterable[str], ledger: Ledger) -> None:
     """Enter what is out of the releases that the ledger has as open."""
-    ledger = booking(policy, locations, partition=None).ledger
-    if ledger is None:
-        return
     states = release_states(ledger.events()).values()
     still_open = {
         state.last.partition
@@ -51,13 +52,11 @@ def _enter(policy: Policy, locations: Locations, partitions: Iterable[str]) -> N
             booking(policy, locations, partition=key).find()
 
 
-def _destroy_keys(policy: Policy, locations: Locations) -> None:
+def _destroy_keys(policy: Policy, locations: Locations, ledger: Ledger) -> None:
     """Destroy the keys of draws that the ledger has as published, withdrawn or closed."""
-    if locations.ledger == OFF:
-        return
     draws = draws_of(policy, locations, None)
     found = draws.ids()
-    over = booking(policy, locations, partition=None).over(found.values())
+    over = finished_draws(ledger, found.values())
     names = [name for name, release_id in found.items() if release_id in over]
     if names:
         with draws.alone():

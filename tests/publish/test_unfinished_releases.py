@@ -32,6 +32,7 @@ class World:
         self.policy = small_policy(
             source={"path": "{partition}.csv"},
             schedule={"partitions": "listed", "keys": KEYS},
+            budget={"epsilon": 9, "per": "record"},  # which is asked of a partition alone
             publish={"deliver": {"database_env": "SHOP_URL", "table": "visits"}},
         )
         for number, key in enumerate(KEYS):
