@@ -68,8 +68,8 @@ def describe_total(dataset: str, releases: Sequence[State]) -> str:
     text += f", drawn and not published: {len(unpublished)}" if unpublished else ""
     if of_a_record < total:
         text += (
-            f". A record is in one partition of each divided table, so this is the most that is spent on it; "
-            f"all partitions together: ε = {exact_text(total)}"
+            f". No record has spent more: it is in one partition of each divided table. All partitions "
+            f"together: ε = {exact_text(total)}"
         )
     return text
 

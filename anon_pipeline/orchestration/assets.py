@@ -37,7 +37,7 @@ from anon_pipeline.stages.deidentify import hashing_key
 from anon_pipeline.stages.own import change_stage
 from anon_pipeline.stages.private import Means, Staged
 from anon_pipeline.stages.vault_tables import stage_table
-from anon_pipeline.windows.window_table import window_to_release
+from anon_pipeline.windows.window_table import refuse_too_few, window_table
 
 Reader = Callable[[StageRun], pd.DataFrame]
 
@@ -60,9 +60,11 @@ def raw(policy: Policy, *, read: Reader | None = None) -> Stage:
         means = Means(folders.hierarchies, key, system_entropy(), observe=run.observe)
         states = waiting_in(run.vault, run.policy, folders)
         deployment = deployment_of(run.policy, folders, run.booking())
+        table = window_table(run.policy, run.partition, reads, states, means, deployment)
+        refuse_too_few(run.policy, len(table))
         return pipeline.raw(
             run.policy,
-            pack_large(window_to_release(run.policy, run.partition, reads, states, means, deployment)),
+            pack_large(table),
             entropy=system_entropy(),
             key=key,
             where=run.where(),

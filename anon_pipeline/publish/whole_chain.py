@@ -44,7 +44,7 @@ from anon_pipeline.stages.pipeline import run
 from anon_pipeline.stages.private import Chain, Means, Opens
 from anon_pipeline.tuning.advise import with_advice
 from anon_pipeline.windows.window_states import WindowStates, window_states
-from anon_pipeline.windows.window_table import window_to_release
+from anon_pipeline.windows.window_table import refuse_too_few, window_table
 
 __all__ = ["Release", "anonymize", "make_release"]
 
@@ -250,9 +250,9 @@ def read_input(asked: Request, booked: Booking, *, opens: Opens | None = None) -
     with private_stage("source"):
         read = partial(read_source, policy, folder=locations.sources, partition=partition)
         if asked.waiting is not None:
-            table = window_to_release(
-                policy, partition, read, asked.waiting, means, deployment_of(policy, locations, booked)
-            )
+            deployment = deployment_of(policy, locations, booked)
+            table = window_table(policy, partition, read, asked.waiting, means, deployment)
+            refuse_too_few(policy, len(table))
         else:
             table = read()
         table = pack_large(table)

@@ -56,28 +56,6 @@ class _Came(NamedTuple):
     decided: Decided
 
 
-def window_to_release(
-    policy: Policy,
-    partition: str | None,
-    read: Callable[[], Table],
-    states: WindowStates,
-    means: Means,
-    deployment: Deployment,
-) -> Table:
-    """Return what `window_table` returns, if a class can be made of it.
-
-    Records of a stream that are fewer than k may not wait longer, and are left out: a quiet day.
-
-    Raises:
-        TooFewWaitedError: there are fewer than k.
-        InputError, GateRefused, AllWaitError: see `window_table`.
-    """
-    table = window_table(policy, partition, read, states, means, deployment)
-    if policy.stream is not None and len(table) < policy.anonymize.k:
-        raise TooFewWaitedError(policy.anonymize.k, len(table))
-    return table
-
-
 def window_table(
     policy: Policy,
     partition: str | None,
@@ -122,6 +100,18 @@ def window_table(
     if not goes.any():
         raise AllWaitError(policy.anonymize.k)
     return pack_large(came.rows[goes].reset_index(drop=True))
+
+
+def refuse_too_few(policy: Policy, records: int) -> None:
+    """Refuse the records of a quiet day: in a stream fewer than k may not wait longer, and are left out.
+
+    Args:
+        records: that `window_table` has returned.
+    Raises:
+        TooFewWaitedError: no class can be made of them.
+    """
+    if policy.stream is not None and records < policy.anonymize.k:
+        raise TooFewWaitedError(policy.anonymize.k, records)
 
 
 def refuse_former_stream(policy: Policy, states: WindowStates, streamed: Callable[[], bool]) -> None:
@@ -259,5 +249,5 @@ def _forget(
 
 
 def _is_no_class(state: State, k: int) -> bool:
-    """Tell whether what does not wait after a partition is fewer than k records, see `window_to_release`."""
+    """Tell whether what does not wait after a partition is fewer than k records, see `refuse_too_few`."""
     return state.decided.came + state.decided.waited - len(state.rows) < k

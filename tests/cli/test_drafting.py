@@ -250,12 +250,17 @@ def test_an_interrupt_at_a_question_ends_as_any_other(
     assert not (tmp_path / "people.yaml").exists()
 
 
+def _empty_some(file: Path, column: str) -> None:
+    """Leave a tenth of a column's cells empty."""
+    frame = pd.read_csv(file)
+    frame.loc[frame.index % 10 == 0, column] = None
+    frame.to_csv(file, index=False)
+
+
 def test_a_question_about_many_empty_cells_says_why_an_answer_is_missing(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    frame = pd.read_csv(tmp_path / "people.csv")
-    frame.loc[frame.index % 10 == 0, "colour"] = None
-    frame.to_csv(tmp_path / "people.csv", index=False)
+    _empty_some(tmp_path / "people.csv", "colour")
     monkeypatch.setattr(sys, "stdin", Terminal())
     monkeypatch.setattr("click.prompt", lambda *_, **__: "as proposed")
     _, out, _ = run("init", "people.csv")
@@ -266,9 +271,7 @@ def test_a_question_about_many_empty_cells_says_why_an_answer_is_missing(
 def test_a_secret_with_many_empty_cells_gets_the_limits_that_it_needs(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    frame = pd.read_csv(tmp_path / "people.csv")
-    frame.loc[frame.index % 10 == 0, "colour"] = None
-    frame.to_csv(tmp_path / "people.csv", index=False)
+    _empty_some(tmp_path / "people.csv", "colour")
     monkeypatch.setattr(sys, "stdin", Terminal())
 
     def answered(_: str, *, type: click.Choice, **__: object) -> str:  # type: ignore[type-arg]

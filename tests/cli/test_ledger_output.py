@@ -45,8 +45,8 @@ def test_of_a_divided_table_the_total_counts_one_partition(
     states = list(release_states(book.events()).values())
     # d1: the second partition twice, 4; d2: 2; both regions and the whole table count: 6
     assert describe_total("people", states) == (
-        "people: ε = 12 spent, releases: 9, of them open: 9. A record is in one partition of each divided "
-        "table, so this is the most that is spent on it; all partitions together: ε = 18"
+        "people: ε = 12 spent, releases: 9, of them open: 9. No record has spent more: it is in one "
+        "partition of each divided table. All partitions together: ε = 18"
     )
     assert describe_total("people", states[6:]) == "people: ε = 6 spent, releases: 3, of them open: 3"
 

@@ -107,6 +107,18 @@ def test_what_failed_to_be_delivered_is_delivered(world: World) -> None:
     assert world.tables() == {"visits_north"}
 
 
+def test_what_was_withdrawn_is_not_delivered_and_stops_no_other(world: World) -> None:
+    for key in ("north", "south"):
+        world.make(key)
+    book = ledger_at(world.locations.ledger)
+    states = release_states(book.events()).values()
+    book.withdraw(next(one.last.release_id for one in states if one.last.partition == "north"))
+    with closing(sqlite3.connect(world.folder / "shop.db")) as opened:
+        opened.executescript("DROP TABLE visits_north; DROP TABLE visits_south")
+    assert world.finish("north", "south") == ["south"]
+    assert world.tables() == {"visits_south"}
+
+
 def test_without_ledger_and_destination_nothing_is_done(
     tmp_path: Path, small_policy: Callable[..., Policy], small_people: Callable[..., pd.DataFrame]
 ) -> None:

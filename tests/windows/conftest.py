@@ -20,7 +20,7 @@ from anon_pipeline.vault.crypto import vault_key
 from anon_pipeline.vault.keys import Keys
 from anon_pipeline.vault.local import LocalStore
 from anon_pipeline.windows.window_states import WindowStates
-from anon_pipeline.windows.window_table import Deployment, window_table, window_to_release
+from anon_pipeline.windows.window_table import Deployment, refuse_too_few, window_table
 
 ATTRIBUTES: dict[str, Any] = {
     "name": "visits",
@@ -96,9 +96,9 @@ class Stream:
     def release(self, partition: str, arrived: pd.DataFrame) -> pd.DataFrame:
         """Return what a release of a partition is made of."""
         deployment = Deployment(lambda: self.published, lambda: None, lambda: self.streamed)
-        return unpack_table(
-            window_to_release(self.policy, partition, lambda: arrived, self.states, self.means, deployment)
-        )
+        found = window_table(self.policy, partition, lambda: arrived, self.states, self.means, deployment)
+        refuse_too_few(self.policy, len(found))
+        return unpack_table(found)
 
     def waiting(self, partition: str) -> pd.DataFrame:
         """Return what waits after a partition."""

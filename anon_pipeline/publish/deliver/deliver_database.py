@@ -116,7 +116,9 @@ class DatabaseTable:
             self._open() as opened,
         ):
             self._recorded_manifest(opened)
-            with _withhold_errors("the table and its columns must be such as this login may make and fill"):
+            with _withhold_errors(
+                "the login must be able to create and fill the table, and its names must be allowed there"
+            ):
                 self._try(opened)
 
     def holds(self, document: Mapping[str, Any]) -> bool:

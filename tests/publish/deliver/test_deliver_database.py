@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import threading
 import uuid
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -26,7 +28,7 @@ from tests.publish.delivered import assert_held, parcel_of, publish_in
 Small = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]
 DELIVER = {"database_env": "SHOP_URL", "table": "visits"}
-UNFIT = "must be such as this login may make and fill"
+UNFIT = "the login must be able to create and fill the table, and its names must be allowed there"
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -261,6 +263,38 @@ def test_a_database_that_does_not_answer_is_refused_before_noise_is_drawn(
         publish_in(tmp_path, small_policy(publish={"deliver": DELIVER}), small_people())
     assert "CANARY" not in str(error.value)
     assert not (tmp_path / "out").exists()
+
+
+def test_who_waits_for_another_delivery_finds_its_release(
+    small_policy: Small,
+    small_people: People,
+    tmp_path: Path,
+    postgres_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A row of the record that is exchanged, and not changed, would be gone for whoever waited for it."""
+    monkeypatch.setenv("SHOP_URL", postgres_url)
+    policy = small_policy(publish={"deliver": DELIVER})
+    publish_in(tmp_path, policy, small_people())
+    first, second = (at_database_env(policy, Locations.of(tmp_path, {}), None) for _ in range(2))
+    inside, waits = threading.Event(), threading.Event()
+
+    def pause(_: object, __: object, statement: str, *rest: object) -> None:
+        if statement.startswith("INSERT INTO visits"):
+            inside.set()
+            waits.wait(30)
+
+    def about_to_wait(_: object, __: object, statement: str, *rest: object) -> None:
+        if "FOR UPDATE" in statement:
+            threading.Timer(0.5, waits.set).start()
+
+    sa.event.listen(first.engine, "before_cursor_execute", pause)
+    sa.event.listen(second.engine, "before_cursor_execute", about_to_wait)
+    with ThreadPoolExecutor(1) as pool:
+        delivering = pool.submit(first.deliver, parcel_of(tmp_path / "out"))
+        assert inside.wait(30)
+        second.ready()
+        delivering.result()
 
 
 def test_a_name_that_sqlite_reserves_is_refused_before_noise_is_drawn(
