@@ -12,10 +12,13 @@ from typing import Final
 _PR_SET_PDEATHSIG: Final = 1
 
 
-def program_ending_with_this() -> str:
-    """Return the program as `python -c` runs it; it ends with this process, see `end_with`."""
-    own = f"from {__name__} import end_with; end_with({os.getpid()}); "
-    return f"{own}from anon_pipeline.cli import main; main()"
+def program_ending_with_this(program: str = "from anon_pipeline.cli import main; main()") -> str:
+    """Return a program as `python -c` runs it; it ends with this process, see `end_with`.
+
+    Args:
+        program: default: this one.
+    """
+    return f"from {__name__} import end_with; end_with({os.getpid()}); {program}"
 
 
 def end_with(parent: int) -> None:

@@ -19,8 +19,13 @@ from anon_pipeline.base.packed_tables import is_large
 def return_freed_memory(records: int) -> None:
     """Return what was freed, after work on a table of so many records; of a small table nothing."""
     if is_large(records):
-        pa.default_memory_pool().release_unused()
-        memory_trimmer()(0)
+        return_all_freed_memory()
+
+
+def return_all_freed_memory() -> None:
+    """Return what was freed, however much it is."""
+    pa.default_memory_pool().release_unused()
+    memory_trimmer()(0)
 
 
 @cache

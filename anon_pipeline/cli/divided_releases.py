@@ -56,7 +56,7 @@ class Releases:
 def release_partitions(
     policy_file: Path, keys: Sequence[str], options: Mapping[str, Any], say: Callable[[str], None]
 ) -> Releases:
-    """Make the release of each partition by a process of its own, and say a line when one has ended.
+    """Make the release of each partition by another process, and say a line when one has ended.
 
     After a refused partition, or any other failure, no further one begins: the others have the same policy
     and about the same data, and a refused one has spent its ε, too.

@@ -102,7 +102,7 @@ def _release(found: Division, policy_file: Path, options: Mapping[str, Any]) -> 
     """
     from anon_pipeline.base.freed_memory import return_freed_memory  # noqa: PLC0415
 
-    return_freed_memory(found.records)  # the releases need it, each in a process of its own
+    return_freed_memory(found.records)  # the releases need it, in other processes
     as_json, divided_file = options["as_json"], policy_file.with_name(found.policy.name)
     say = partial(click.echo, err=as_json)
     made, collected, removed = Releases(found.keys), False, False

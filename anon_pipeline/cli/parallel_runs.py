@@ -1,21 +1,22 @@
-"""Releases of several partitions, each by a process of its own, some at a time."""
+"""Releases of several partitions, some at a time, each time by another process."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from queue import SimpleQueue
 from threading import Event
 from typing import Any, Final
 
 import click
 
-from anon_pipeline.base.child_processes import program_ending_with_this
 from anon_pipeline.cli.interrupts import left_by_termination
 from anon_pipeline.cli.options import as_argument
+from anon_pipeline.cli.run_workers import Worker
 
 REFUSED: Final = (1, 3)
 """Exit codes that say something about one partition's data: the others go on."""
@@ -37,7 +38,7 @@ def run_partitions(command: Sequence[str], partitions: Sequence[str], *, jobs: i
     A refused partition stops no other. After any other failure no further one begins.
 
     Args:
-        command: of a run, see `run_command`; ``--partition KEY`` is added.
+        command: words of a run, see `run_command`; ``--partition KEY`` is added.
         jobs: runs at a time.
     Returns:
         The exit code: that of the failure, or the least one of a refusal, or 0.
@@ -84,46 +85,55 @@ def run_each(
     Args:
         until_refused: whether none begins after one that was refused, either.
     """
+    left, ended, failed = deque(partitions), SimpleQueue[Ended | None](), Event()
+    workers: list[Worker] = []
 
-    failed = Event()
+    def work() -> None:
+        """Run the command for one partition after the other; None: there are no more for this thread."""
+        try:
+            with _worker(workers) as worker:
+                while left and not failed.is_set():
+                    with suppress(IndexError):  # another thread has taken the last one
+                        partition = left.popleft()
+                        answer = worker.run([*command, "--partition", partition])
+                        if answer.code and (until_refused or answer.code not in REFUSED):
+                            failed.set()
+                        ended.put(Ended(partition, answer.code, answer.out, answer.err))
+        finally:
+            ended.put(None)
 
-    def begin(partition: str) -> Ended | None:
-        """Run the command for one partition, unless another one has failed."""
-        if failed.is_set():
-            return None
-        run = subprocess.Popen(  # noqa: S603 - ourselves
-            [*command, "--partition", partition],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        running.append(run)
-        out, err = run.communicate()
-        if run.returncode and (until_refused or run.returncode not in REFUSED):
-            failed.set()
-        return Ended(partition, run.returncode, out, err)
-
-    running: list[subprocess.Popen[str]] = []
     with ThreadPoolExecutor(jobs) as pool:
         try:
-            for run in as_completed([pool.submit(begin, partition) for partition in partitions]):
-                ended = run.result()
-                if ended is not None:
-                    yield ended
+            threads = [pool.submit(work) for _ in range(min(jobs, len(partitions)))]
+            for _ in threads:
+                yield from iter(ended.get, None)
         except BaseException:  # interrupted: nobody would wait for them
             failed.set()
-            for child in running:
-                child.terminate()
+            for worker in workers:
+                worker.terminate()
             raise
+        for thread in threads:
+            thread.result()
+
+
+@contextmanager
+def _worker(workers: list[Worker]) -> Iterator[Worker]:
+    """Start a worker of this thread, and note it; wait for its end afterwards."""
+    worker = Worker()
+    workers.append(worker)
+    try:
+        yield worker
+    finally:
+        worker.end()
 
 
 def run_command(name: str, policy_file: Path, options: Mapping[str, Any]) -> list[str]:
-    """Return the command that makes one release as the options ask for; it ends with this process.
+    """Return the words of the command that makes one release as the options ask for.
 
     Args:
         name: of the command; ``options``: that it was given.
     """
-    command = [sys.executable, "-c", program_ending_with_this(), name, as_argument(policy_file)]
+    command = [name, as_argument(policy_file)]
     if options["project"] is not None:
         command += ["--project", str(options["project"])]
     if options["allow_outside"]:

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     help="Make the release of each of these partitions; a refused one does not stop the rest.",
 )
 @click.option("--missing", is_flag=True, help="With --partitions: only those that have no release yet.")
-@jobs_option("With --partitions: how many releases are made at a time, each by a process of its own.")
+@jobs_option("With --partitions: how many releases are made at a time, by as many processes.")
 @click.option(
     "--internal-report",
     type=NEW_FILE,

@@ -365,7 +365,7 @@ def test_files_that_were_changed_are_noticed(
         one, two = sorted(made.path.glob("partitions/*/*.parquet"))
         pd.read_parquet(one).to_parquet(two, compression="gzip")  # other bytes: equal files are refused
         monkeypatch.undo()
-        Folder(made.path, made.capture, monkeypatch).call(*command[3:5], "--partitions", "...".join(keys))
+        Folder(made.path, made.capture, monkeypatch).call(*command[:2], "--partitions", "...".join(keys))
         yield from (Ended(key, 0, PUBLISHED, "") for key in keys)
 
     monkeypatch.setattr(divided_releases, "run_each", run)
@@ -384,7 +384,7 @@ def test_files_that_cannot_be_removed(
 
     def run(command: Sequence[str], keys: Sequence[str], jobs: int, **_: bool) -> Iterator[Ended]:
         monkeypatch.undo()
-        Folder(made.path, made.capture, monkeypatch).call(*command[3:5], "--partitions", "...".join(keys))
+        Folder(made.path, made.capture, monkeypatch).call(*command[:2], "--partitions", "...".join(keys))
         path = sorted(made.path.glob("partitions/*/*.parquet"))[1]
         path.unlink()
         path.mkdir()

@@ -8,34 +8,55 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from anon_pipeline.cli import parallel_runs
 from anon_pipeline.cli.parallel_runs import run_command, run_each, run_partitions
+from anon_pipeline.cli.run_workers import Worker
 from tests.cli.projects import Folder
 
 KEYS = ("north", "south", "west")
-PROGRAM = """
-import sys, time
-key = sys.argv[-1]
-print("out", key)
-print("err", key, file=sys.stderr)
-time.sleep({"slow": 1.0}.get(key, 0))
-open(f"{sys.argv[1]}/{key}", "w").close()
-sys.exit({"refused": 1, "infeasible": 3, "wrong": 2}.get(key, 0))
+SERVING = "from anon_pipeline.cli.run_workers import serve; serve(main)"
+PROGRAM = (
+    """
+import os, sys, time
+from pathlib import Path
+def main():
+    folder, key = Path(sys.argv[1]), sys.argv[-1]
+    print("out", key)
+    print("err", key, file=sys.stderr)
+    time.sleep({"slow": 1.0}.get(key, 0))
+    (folder / key).write_text(str(os.getpid()))
+    sys.exit({"refused": 1, "infeasible": 3, "wrong": 2}.get(key, 0))
 """
+    + SERVING
+)
+
+
+@pytest.fixture
+def faked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let workers run the program above."""
+    monkeypatch.setattr(parallel_runs, "Worker", partial(Worker, program(PROGRAM)))
+
+
+def program(text: str) -> str:
+    """Return a program of several lines as one that can be put behind others."""
+    return f"exec({text!r})"
 
 
 def made(
     capsys: pytest.CaptureFixture[str], folder: Path, keys: list[str], jobs: int
 ) -> tuple[int, str, str]:
-    code = run_partitions([sys.executable, "-c", PROGRAM, str(folder)], keys, jobs=jobs)
+    code = run_partitions([str(folder)], keys, jobs=jobs)
     shown = capsys.readouterr()
     return code, shown.out, shown.err
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 9])
+@pytest.mark.usefixtures("faked")
 def test_each_is_made_and_says_what_it_says(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, jobs: int
 ) -> None:
@@ -47,6 +68,14 @@ def test_each_is_made_and_says_what_it_says(
     assert out.endswith("3 of 3 partitions published\n")
 
 
+@pytest.mark.usefixtures("faked")
+def test_a_process_makes_several_releases(tmp_path: Path) -> None:
+    ended = [*run_each([str(tmp_path)], ["north", "refused", "south", "west"], 2)]
+    assert {one.code for one in ended} == {0, 1}
+    assert len({path.read_text() for path in tmp_path.iterdir()}) <= 2
+
+
+@pytest.mark.usefixtures("faked")
 def test_refusals_stop_no_other(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     code, out, _ = made(capsys, tmp_path, ["infeasible", "refused", "north"], 1)
     assert code == 1
@@ -54,13 +83,14 @@ def test_refusals_stop_no_other(capsys: pytest.CaptureFixture[str], tmp_path: Pa
     assert (tmp_path / "north").exists()
 
 
+@pytest.mark.usefixtures("faked")
 def test_a_refusal_begins_no_further_one_where_that_is_asked_for(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", PROGRAM, str(tmp_path)]
-    ended = run_each(command, ["north", "refused", "south", "west"], 1, until_refused=True)
+    ended = run_each([str(tmp_path)], ["north", "refused", "south", "west"], 1, until_refused=True)
     assert [(one.partition, one.code) for one in ended] == [("north", 0), ("refused", 1)]
     assert not (tmp_path / "south").exists()
 
 
+@pytest.mark.usefixtures("faked")
 def test_any_other_failure_begins_no_further_one(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     code, out, _ = made(capsys, tmp_path, ["slow", "wrong", "south", "west"], 2)
     assert code == 2
@@ -72,11 +102,9 @@ def test_any_other_failure_begins_no_further_one(capsys: pytest.CaptureFixture[s
 def test_the_command_is_that_of_one_partition() -> None:
     options = {"project": Path("there"), "allow_outside": True, "to_dagster": True}
     words = run_command("run", Path("policy.yaml"), options)
-    assert words[0] == sys.executable
-    assert words[3:] == ["run", "policy.yaml", "--project", "there", "--allow-outside", "--report-to-dagster"]
+    assert words == ["run", "policy.yaml", "--project", "there", "--allow-outside", "--report-to-dagster"]
     plain = {"project": None, "allow_outside": False, "to_dagster": False}
-    assert run_command("run", Path("policy.yaml"), plain)[3:] == ["run", "policy.yaml"]
-    assert f"end_with({os.getpid()})" in run_command("run", Path("policy.yaml"), plain)[2]
+    assert run_command("run", Path("policy.yaml"), plain) == ["run", "policy.yaml"]
 
 
 @pytest.mark.parametrize(
@@ -96,19 +124,26 @@ def test_jobs_are_for_several_partitions_and_lines(
     assert message in done.err
 
 
-SLEEPER = """
+SLEEPER = (
+    """
 import os, sys, time
-open(f"{sys.argv[1]}/{sys.argv[-1]}", "w").write(str(os.getpid()))
-time.sleep(60)
+from pathlib import Path
+def main():
+    Path(sys.argv[1], sys.argv[-1]).write_text(str(os.getpid()))
+    time.sleep(60)
 """
+    + SERVING
+)
 PARENT = """
 import signal, sys
+from functools import partial
+from anon_pipeline.cli import parallel_runs, run_workers
 from anon_pipeline.cli.interrupts import ended_by_interrupts
-from anon_pipeline.cli.parallel_runs import run_partitions
 signal.signal(signal.SIGINT, signal.default_int_handler)  # workers of tests ignore both, and so would
 signal.signal(signal.SIGTERM, signal.SIG_DFL)  # the runs, too
+parallel_runs.Worker = partial(run_workers.Worker, sys.argv[1])
 with ended_by_interrupts():
-    run_partitions([sys.executable, "-c", sys.argv[1], sys.argv[2]], ["a", "b", "c", "d"], jobs=2)
+    parallel_runs.run_partitions([sys.argv[2]], ["a", "b", "c", "d"], jobs=2)
 """
 
 
@@ -125,7 +160,7 @@ def ends(pid: int) -> bool:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_runs_and_begins_no_other(tmp_path: Path, number: signal.Signals) -> None:
     parent = subprocess.Popen(
-        [sys.executable, "-c", PARENT, SLEEPER, str(tmp_path)],
+        [sys.executable, "-c", PARENT, program(SLEEPER), str(tmp_path)],
         stderr=subprocess.DEVNULL,
     )
     for _ in range(600):

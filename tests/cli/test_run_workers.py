@@ -1,0 +1,89 @@
+"""A worker runs one command after the other, and answers with what each has printed."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+from anon_pipeline.cli.run_workers import Answer, Worker
+
+MAIN = """
+import os, signal, sys, time, warnings
+def main():
+    what = sys.argv[1]
+    if what == "say":
+        print("out", *sys.argv[2:])
+        print("err", os.getpid(), file=sys.stderr)
+        return
+    if what == "below Python":
+        os.write(1, b"not an answer\\n")
+    if what == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if what == "left":
+        os._exit(int(sys.argv[2]))
+    if what == "reads":
+        print(repr(sys.stdin.read()))
+        return
+    sys.exit(sys.argv[2] if len(sys.argv) > 2 else 3)
+"""
+PROGRAM = f"exec({MAIN!r}); from anon_pipeline.cli.run_workers import serve; serve(main)"
+
+
+def one(*words: str) -> Answer:
+    worker = Worker(PROGRAM)
+    try:
+        return worker.run(words)
+    finally:
+        worker.end()
+
+
+def test_commands_are_run_by_the_same_process() -> None:
+    worker = Worker(PROGRAM)
+    first, second = worker.run(["say", "ü", "\ud800", "two\nlines"]), worker.run(["say"])
+    worker.end()
+    assert first.out == "out ü \\ud800 two\nlines\n"
+    assert second.out == "out\n"
+    assert first.code == second.code == 0
+    assert first.err == second.err != f"err {os.getpid()}\n"
+
+
+def test_exit_codes_are_those_of_the_command() -> None:
+    assert one("exit") == Answer(3)
+    assert one("exit", "a text says what was wrong").code == 70
+
+
+def test_nothing_but_answers_is_taken_for_one() -> None:
+    assert one("below Python") == Answer(3)
+    assert one("reads") == Answer(0, "''\n")
+
+
+@pytest.mark.parametrize(("words", "code"), [(("killed",), -signal.SIGKILL), (("left", "9"), 9)])
+def test_a_worker_that_has_ended_says_how(words: tuple[str, ...], code: int) -> None:
+    worker = Worker(PROGRAM)
+    assert worker.run(words) == Answer(code)
+    assert worker.run(["say"]) == Answer(code)
+    worker.end()
+
+
+@pytest.mark.parametrize("code", ["0", "1", "3"])
+def test_a_worker_that_has_ended_is_neither_done_nor_refused(code: str) -> None:
+    assert one("left", code) == Answer(70)
+
+
+def test_an_idle_worker_ends_when_it_is_told_to() -> None:
+    for tell in (Worker.end, Worker.terminate):
+        worker = Worker(PROGRAM)
+        assert not worker.run(["say"]).code
+        tell(worker)
+        worker.end()
+
+
+def test_it_runs_this_program() -> None:
+    worker = Worker()
+    assert "version" in worker.run(["--version"]).out
+    refused = worker.run(["run", "no such policy.yaml"])
+    worker.end()
+    assert refused.code == 2
+    assert "no such policy.yaml" in refused.err
