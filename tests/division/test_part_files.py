@@ -43,6 +43,21 @@ def write(rows: Iterator[pa.Table], owners: np.ndarray, folder: Path, *, key: Va
         write_parts(rows, owners, paths(folder), made=made, key=key)
 
 
+def test_only_what_repeats_has_a_dictionary_and_nothing_has_statistics(tmp_path: Path) -> None:
+    lists = pa.array([[i % 3] for i in range(1_000)])
+    write(pieces(TABLE.append_column("c", lists)), OWNERS, tmp_path / "parts")
+    group = pq.ParquetFile(tmp_path / "parts" / "0.parquet").metadata.row_group(0)
+    coded = [any("DICT" in one for one in group.column(at).encodings) for at in range(2)]
+    assert coded == [False, True]
+    assert not any(group.column(at).is_stats_set for at in range(3))
+
+
+def test_a_partition_without_records_has_its_columns(tmp_path: Path) -> None:
+    owners = np.where(OWNERS == 1, 2, OWNERS)
+    write(pieces(TABLE), owners, tmp_path / "parts")
+    assert pq.read_table(tmp_path / "parts" / "1.parquet").equals(TABLE.schema.empty_table())
+
+
 @pytest.mark.parametrize(("group", "waiting"), [(2**17, 2**21), (10, 2**21), (2**17, 40), (1, 1)])
 def test_every_record_is_in_its_partition(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, group: int, waiting: int
