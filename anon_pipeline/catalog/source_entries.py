@@ -24,6 +24,8 @@ class Format:
         the names of the columns; none: names and records are told apart by the format.
     by_cell: whether a cell is read the same whatever the others of its column hold: as a text, or by a type
         that the file states. ε-DP releases need it.
+    needs: place of the function from a file to the bytes of memory that a release of it needs, about, beside
+        the libraries; none: that is not known before it is read.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Format:
     portions: str = ""
     first_rows: str = ""
     by_cell: bool = False
+    needs: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ FORMATS = table_of(
             portions="anon_pipeline.sources.files:csv_portions",
             packed=True,
             by_cell=True,
+            needs="anon_pipeline.sources.needed_memory:bytes_of_text",
         ),
         Format(
             "parquet",
@@ -26,6 +27,7 @@ FORMATS = table_of(
             folder="anon_pipeline.sources.parquet_columns:packed_folder",
             portions="anon_pipeline.sources.parquet_rows:parquet_portions",
             by_cell=True,
+            needs="anon_pipeline.sources.needed_memory:bytes_of_parquet",
         ),
         Format(
             "excel",

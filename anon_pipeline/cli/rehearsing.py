@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from anon_pipeline.cli.declared_releases import rehearse_declared_release
+from anon_pipeline.cli.memory_warning import warn_of_memory
 from anon_pipeline.cli.options import (
     archive_of,
     command_to_run,
@@ -65,6 +66,7 @@ def rehearse(ctx: click.Context, /, policy_file: Path, **options: Any) -> None:
     locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
     warn_of_questions(policy_file)
     asked, archive = Asked(policy, locations, options["partition"]), archive_of(policy, locations)
+    warn_of_memory(asked)
     try:
         with Progress() as progress:
             made = make_and_judge(

@@ -10,6 +10,7 @@ import click
 
 from anon_pipeline.cli.dagster_reports import refuse_unreportable, reports_of
 from anon_pipeline.cli.declared_releases import run_declared
+from anon_pipeline.cli.memory_warning import warn_of_memory
 from anon_pipeline.cli.missing_partitions import missing_partitions
 from anon_pipeline.cli.options import (
     MISTAKES_TO,
@@ -222,6 +223,7 @@ def _publish(ctx: click.Context, asked: Asked, options: Mapping[str, Any]) -> Pu
     from anon_pipeline.base.errors import GateRefused  # noqa: PLC0415
     from anon_pipeline.gate import GateReport  # noqa: PLC0415
 
+    warn_of_memory(asked)
     page, reports = _report_to(asked, options["internal_report"]), reports_of(asked, options)
     with Progress(asked.policy) as progress:
         try:
