@@ -27,6 +27,7 @@ from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy.contradictions import refuse_contradictions
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.accounting.booking import release_id_in
+from anon_pipeline.publish.deliver.delivery import refuse_unfit_columns
 from anon_pipeline.publish.draws.drawing import Opening
 from anon_pipeline.publish.draws.pre_draw_checks import refuse_before_drawing
 from anon_pipeline.publish.draws.preconditions import refuse_what_cannot_be_published
@@ -118,6 +119,7 @@ def _perturb(run: StageRun, before: Staged) -> Staged:
     refuse_what_cannot_be_published(run.policy, run.folders, partition=run.partition)
     memory = published_before(run.policy, run.folders, partition=run.partition, manager=run.vault)
     refuse_before_drawing(run.policy, before)
+    refuse_unfit_columns(run.policy, run.folders, run.partition, before)
     booked = run.booking()
     opened = Opening(booked, draws_in(run.vault, run.policy, run.folders, run.partition))
     with opened.fail_on_error():

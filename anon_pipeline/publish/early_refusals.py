@@ -18,6 +18,7 @@ from anon_pipeline.policy.defaults_files import refuse_below_defaults
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.accounting.booking import Booking
+from anon_pipeline.publish.deliver.delivery import refuse_unfit_columns
 from anon_pipeline.publish.draws.pre_draw_checks import refuse_before_drawing
 from anon_pipeline.stages.contracts.stages import broken_contract, deidentified_contract
 from anon_pipeline.stages.history.archive import Archive, refuse_unless_archived
@@ -49,9 +50,32 @@ class Refusals(NamedTuple):
     worth_drawing: Callable[[Staged], None]
 
 
-def before_noise(policy: Policy, hierarchies: Path) -> Refusals:
-    """Return what refuses, before any noise is drawn, what the gate would refuse, whatever the noise."""
-    return Refusals(partial(_refuse_identifiers, policy, hierarchies), partial(refuse_before_drawing, policy))
+def before_noise(
+    policy: Policy, hierarchies: Path, *, deliverable: Callable[[Staged], None] = lambda k_anonymized: None
+) -> Refusals:
+    """Return what refuses, before any noise is drawn, what the gate would refuse, whatever the noise.
+
+    Args:
+        deliverable: called last, with the table of `k_anonymized`; raises to refuse.
+    """
+
+    def worth_drawing(recoded: Staged) -> None:
+        """Refuse what the gate would, then what could not be delivered."""
+        refuse_before_drawing(policy, recoded)
+        deliverable(recoded)
+
+    return Refusals(partial(_refuse_identifiers, policy, hierarchies), worth_drawing)
+
+
+def delivered_to(policy: Policy, locations: Locations, partition: str | None) -> Callable[[Staged], None]:
+    """Return what refuses columns that the policy's destination could not hold, see `before_noise`."""
+
+    def deliverable(recoded: Staged) -> None:
+        """Ask the destination, if there is one."""
+        with private_stage("destination"):
+            refuse_unfit_columns(policy, locations, partition, recoded)
+
+    return deliverable
 
 
 def _refuse_identifiers(policy: Policy, hierarchies: Path, deidentified: Staged) -> None:

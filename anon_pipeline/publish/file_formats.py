@@ -129,6 +129,21 @@ def read_back(
     return table_from_arrow(table)
 
 
+def holds_type(form: str, kind: pa.DataType) -> bool:
+    """Tell whether a file of a format can be written with a column of a type, and read back.
+
+    >>> holds_type("csv", pa.int64()), holds_type("csv", pa.decimal256(60, 2))
+    (True, False)
+    """
+    one, buffer = RELEASE_FORMATS[form], io.BytesIO()
+    try:
+        import_entry(one.writes)([pa.table({"x": pa.array([], kind)})], buffer)
+        import_entry(one.reads)(buffer.getvalue(), {"x": kind})
+    except pa.ArrowException:
+        return False
+    return True
+
+
 def parquet_table(data: bytes, types: Mapping[str, pa.DataType] | None) -> pa.Table:
     """Read Parquet, which says its columns' types."""
     return pq.read_table(io.BytesIO(data))

@@ -14,7 +14,7 @@ from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.accounting.booking import booking
 from anon_pipeline.publish.draws.preconditions import refuse_what_cannot_be_published
-from anon_pipeline.publish.early_refusals import before_noise, refuse_early
+from anon_pipeline.publish.early_refusals import before_noise, delivered_to, refuse_early
 from anon_pipeline.publish.judgment import refuse_unless_passed
 from anon_pipeline.publish.release_in_memory import Release
 from anon_pipeline.publish.whole_chain import Request, read_input
@@ -54,7 +54,8 @@ def rehearse(
         refuse_what_cannot_be_published(policy, locations, partition=partition)
     read, means = read_input(Request(policy, locations, partition, observe, archive), booked)
     where, hierarchies = Where(None, policy.name, partition), locations.hierarchies
-    refusals = before_noise(policy, hierarchies)
+    deliverable = delivered_to(policy, locations, partition)
+    refusals = before_noise(policy, hierarchies, deliverable=deliverable)
     chain = run(
         policy,
         read.pop(),

@@ -28,7 +28,7 @@ from anon_pipeline.publish.accounting.booking import Booking, booking
 from anon_pipeline.publish.draws.draw_keys import Draws, draws_of
 from anon_pipeline.publish.draws.drawing import Opening
 from anon_pipeline.publish.draws.preconditions import refuse_what_cannot_be_published
-from anon_pipeline.publish.early_refusals import before_noise, read_memory, refuse_early
+from anon_pipeline.publish.early_refusals import before_noise, delivered_to, read_memory, refuse_early
 from anon_pipeline.publish.measurements import measured_of
 from anon_pipeline.publish.release_in_memory import Release
 from anon_pipeline.publish.stream_turns import deployment_of
@@ -190,7 +190,8 @@ def make_release(  # noqa: PLR0913 - two are deprecated
     opened = _open(asked)
     read, means = read_input(asked, opened.booked, opens=opened)
     with opened.fail_on_error():
-        refusals = before_noise(policy, locations.hierarchies)
+        deliverable = delivered_to(policy, locations, partition)
+        refusals = before_noise(policy, locations.hierarchies, deliverable=deliverable)
         chain: Chain = run(  # each argument by itself: a call with ** would hold the personal data
             policy,
             read.pop(),

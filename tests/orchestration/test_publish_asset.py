@@ -8,7 +8,9 @@ import dagster as dg
 import fsspec
 import pytest
 
+from anon_pipeline.ledger import ledger_at
 from anon_pipeline.policy.locations import Locations
+from anon_pipeline.publish.deliver.deliver_urls import TRIED
 from anon_pipeline.publish.deliver.delivery import deliver_release
 from anon_pipeline.stages.private import STAGES
 
@@ -42,8 +44,12 @@ def test_a_failed_delivery_fails_the_asset_and_costs_nothing_to_repeat(
     made = project(publish={"deliver": {"url_env": "PLACE"}}, budget={"epsilon": 2})
     store = fsspec.filesystem("memory")
 
-    def full(*_: object, **__: object) -> None:
-        raise OSError(28, "CANARY")
+    put = store.pipe_file
+
+    def full(self: object, path: str, data: bytes) -> None:
+        if not path.endswith(TRIED):  # what is tried before noise is drawn
+            raise OSError(28, "CANARY")
+        put(path, data)
 
     with monkeypatch.context() as patch:
         patch.setattr(type(store), "pipe_file", full)
@@ -57,3 +63,17 @@ def test_a_failed_delivery_fails_the_asset_and_costs_nothing_to_repeat(
     document = deliver_release(made.policy, locations)
     assert store.exists(f"/CANARY-place/inner/{document['files'][0]['name']}")
     assert made.materialize("published").success, "the draw is paid for"
+
+
+def test_columns_that_cannot_be_delivered_are_refused_before_noise_is_drawn(
+    project: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = project(publish={"deliver": {"delta": {"path": "lake/visits"}}})
+    monkeypatch.setattr(
+        "anon_pipeline.publish.deliver.deliver_delta.delta_problem", lambda values: "two wheels"
+    )
+    result = made.run("small_release")
+    assert not result.success
+    told = "".join(str(event) for event in result.all_events)
+    assert "column note has two wheels" in told
+    assert not ledger_at(Locations.of(made.folder, {}).ledger).events()

@@ -8,7 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pytest
 
+from anon_pipeline.base.errors import PublishError
+from anon_pipeline.ledger import ledger_at
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.publish import Published
@@ -38,3 +41,19 @@ def parcel_of(folder: Path, **changes: Any) -> Parcel:
     names = [*(item["name"] for item in document["files"]), document["report"]["name"]]
     files = {name: (folder / name).read_bytes() for name in names}
     return Parcel(document, json.dumps(document).encode(), files)
+
+
+def refused_unfit(folder: Path, policy: Policy, people: pd.DataFrame) -> str:
+    """Make a release of a Parquet file whose columns the destination cannot hold; return why it is refused.
+
+    It is refused before noise is drawn: nothing is booked, and nothing is written.
+    """
+    people.to_parquet(folder / "people.parquet", index=False)
+    source = policy.source.model_copy(update={"path": "people.parquet", "format": "parquet"})
+    locations = Locations.of(folder, {})
+    with pytest.raises(PublishError, match=r"No noise was drawn, and no ε was spent\.") as refused:
+        make_release(policy.model_copy(update={"source": source}), locations)
+    assert not refused.value.in_place
+    assert not ledger_at(locations.ledger).events()
+    assert not list(folder.rglob("manifest.json"))
+    return str(refused.value)

@@ -10,7 +10,9 @@ import pytest
 
 from anon_pipeline import GateRefused, InputError, Locations, PolicyError, anonymize
 from anon_pipeline.policy import Policy
-from anon_pipeline.publish.early_refusals import refuse_early
+from anon_pipeline.publish import early_refusals
+from anon_pipeline.publish.early_refusals import before_noise, refuse_early
+from anon_pipeline.stages.private import Staged
 
 Small = Callable[..., Policy]
 
@@ -37,3 +39,13 @@ def test_identifiers_that_are_left_are_found_before_noise_is_drawn(
     with pytest.raises(GateRefused, match="No noise was drawn, and no ε was spent") as refused:
         anonymize(small_policy(), people)
     assert "example.org" not in str(refused.value)
+
+
+def test_what_the_gate_would_refuse_is_said_before_what_cannot_be_delivered(
+    small_policy: Small, small_people: Callable[..., pd.DataFrame], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = list[str]()
+    monkeypatch.setattr(early_refusals, "refuse_before_drawing", lambda policy, staged: asked.append("gate"))
+    refusals = before_noise(small_policy(), Path(), deliverable=lambda staged: asked.append("destination"))
+    refusals.worth_drawing(Staged(small_people(), {}))
+    assert asked == ["gate", "destination"]

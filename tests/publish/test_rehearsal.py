@@ -96,3 +96,17 @@ def test_what_could_not_be_published_is_refused(small_policy: Small, folders: Lo
     (folders.release(small_policy()) / "manifest.json").write_text("{}")
     with pytest.raises(PublishError):
         rehearse(small_policy(), folders)
+
+
+def test_columns_that_cannot_be_delivered_are_refused(
+    small_policy: Small, folders: Locations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folders.sources / "shop.db").touch()
+    monkeypatch.setenv("SHOP_URL", f"sqlite:///{folders.sources}/shop.db")
+    policy = small_policy(publish={"deliver": {"database_env": "SHOP_URL", "table": "visits"}})
+    assert rehearse(policy, folders).report.passed
+    monkeypatch.setattr(
+        "anon_pipeline.publish.deliver.deliver_database.sql_problem", lambda values, database: "two wheels"
+    )
+    with pytest.raises(PublishError, match=r"column note has two wheels"):
+        rehearse(policy, folders)

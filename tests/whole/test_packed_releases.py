@@ -316,8 +316,8 @@ def test_the_personal_data_is_gone_once_it_is_deidentified(
     monkeypatch.setattr(whole_chain, "read_source", watched)
     real = whole_chain.before_noise
 
-    def before_noise(policy: Policy, folder: Path) -> Any:
-        found = real(policy, folder)
+    def before_noise(policy: Policy, folder: Path, **more: Any) -> Any:
+        found = real(policy, folder, **more)
 
         def look(staged: Any) -> None:
             gc.collect()

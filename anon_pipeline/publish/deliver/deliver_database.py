@@ -12,8 +12,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
 
 from anon_pipeline.base.errors import InputError, PublishError, error_words
 from anon_pipeline.base.spelling import is_plain
@@ -21,7 +24,15 @@ from anon_pipeline.policy.deliver import RECORDS
 from anon_pipeline.policy.locations import Locations, plain_partition
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.deliver.delivery import KEY, Parcel, is_later
-from anon_pipeline.publish.deliver.sql_cells import judged_frame, sql_columns, sql_rows
+from anon_pipeline.publish.deliver.sql_cells import (
+    judged_frame,
+    plain_type,
+    sql_columns,
+    sql_columns_of,
+    sql_problem,
+    sql_rows,
+)
+from anon_pipeline.publish.deliver.unfit_columns import Columns, columns_of, refuse_unfit
 from anon_pipeline.sources.sql import engine_of
 from anon_pipeline.sources.urls import url_in
 
@@ -33,6 +44,11 @@ if TYPE_CHECKING:
 _KEY = f"{KEY}.database_env"
 _LONGEST_NAME = 63  # bytes; PostgreSQL cuts longer ones off, so that two tables would be one
 _AT_ONCE = 10_000
+_NOT_MADE = "the login must be able to create and fill the table, and its names must be allowed there"
+_NOT_MADE_ANEW = (
+    "the table must be able to be made anew, since its columns have changed. Drop the views that need it, if "
+    "there are any, then run this again"
+)
 _KINDS = ("postgresql", "sqlite")
 """Databases in which making and dropping a table is part of the transaction."""
 
@@ -111,15 +127,29 @@ class DatabaseTable:
 
     def ready(self) -> None:
         """Refuse a database that does not answer, a table that holds something else, or may not be made."""
+        import sqlalchemy as sa  # noqa: PLC0415
+
         with (
             _withhold_errors("the database must be reachable, and accept the login of the URL"),
             self._open() as opened,
         ):
+            self._refuse_other_encodings(opened)
             self._recorded_manifest(opened)
-            with _withhold_errors(
-                "the login must be able to create and fill the table, and its names must be allowed there"
-            ):
-                self._try(opened)
+            with _withhold_errors(_NOT_MADE):
+                self._try(opened, [sa.Column(name, sa.Text) for name in self.policy.released], typed=False)
+
+    def refuse_unfit(self, columns: Columns) -> None:
+        """Refuse types and values that the database does not hold exactly, see `sql_cells`.
+
+        Where the table has other columns, it is also tried whether it can be made anew, which a view that
+        needs it prevents.
+        """
+        schema = refuse_unfit(_KEY, columns, partial(sql_problem, database=self.engine.dialect.name))
+        plain = pa.schema([pa.field(one.name, plain_type(one.type)) for one in schema])
+        with _withhold_errors("the database must be reachable"), self._open() as opened:
+            self._recorded_manifest(opened)
+            with _withhold_errors(_NOT_MADE_ANEW):
+                self._try(opened, sql_columns_of(plain), typed=True)
 
     def holds(self, document: Mapping[str, Any]) -> bool:
         """Tell whether the table has the release of a manifest, by what was recorded with it."""
@@ -136,6 +166,7 @@ class DatabaseTable:
         import sqlalchemy as sa  # noqa: PLC0415
 
         frame = judged_frame(parcel, self.policy)
+        refuse_unfit(_KEY, columns_of(frame), partial(sql_problem, database=self.engine.dialect.name))
         columns, rows = sql_columns(frame), sql_rows(frame)
         table = sa.Table(self.name, sa.MetaData(), *columns, schema=self.schema)
         with _withhold_errors("the release could not be written"), self._open() as opened:
@@ -181,16 +212,27 @@ class DatabaseTable:
             f"that was not delivered as it is. Name another table, or drop this one yourself."
         )
 
-    def _try(self, opened: sa.Connection) -> None:
+    def _refuse_other_encodings(self, opened: sa.Connection) -> None:
+        """Refuse a database in which not all texts can be: manifests, and ranges such as 20–29."""
+        if opened.dialect.name != "postgresql":
+            return
+        if opened.exec_driver_sql("SHOW server_encoding").scalar_one() != "UTF8":
+            raise PublishError(f"{_KEY}: must be a database with the encoding UTF8")
+
+    def _try(self, opened: sa.Connection, columns: list[sa.Column[Any]], *, typed: bool) -> None:
         """Make the tables if they are not there, change no record of them, and undo it.
 
         So names that the database reserves, and rights that are missing, are noticed before noise is drawn.
+
+        Args:
+            typed: whether the columns have their types; a table with other ones is made anew.
         """
         import sqlalchemy as sa  # noqa: PLC0415
 
-        columns = [sa.Column(name, sa.Text) for name in self.policy.released]
         table = sa.Table(self.name, sa.MetaData(), *columns, schema=self.schema)
         undone = opened.begin_nested()
+        if typed:
+            _drop_unless_alike(opened, table)
         for one in (table, self._records()):
             one.create(opened, checkfirst=True)
             opened.execute(one.delete().where(sa.false()))
@@ -239,12 +281,8 @@ def _fill(opened: sa.Connection, table: sa.Table, rows: Rows) -> None:
     """
     import sqlalchemy as sa  # noqa: PLC0415
 
-    if sa.inspect(opened).has_table(table.name, schema=table.schema):
-        if _as_it_is(opened, table):
-            opened.execute(table.delete())
-        else:
-            table.drop(opened)
-            table.create(opened)
+    if _drop_unless_alike(opened, table):
+        opened.execute(table.delete())
     else:
         table.create(opened)
     keys = table.columns.keys()
@@ -253,6 +291,18 @@ def _fill(opened: sa.Connection, table: sa.Table, rows: Rows) -> None:
         opened.execute(table.insert(), cells)
     if Counter(tuple(row) for row in opened.execute(sa.select(table))) != Counter(rows):
         raise PublishError(f"{_KEY}: what was written does not read back the same")
+
+
+def _drop_unless_alike(opened: sa.Connection, table: sa.Table) -> bool:
+    """Drop the table that is there if it has other columns; tell whether one with these is there."""
+    import sqlalchemy as sa  # noqa: PLC0415
+
+    if not sa.inspect(opened).has_table(table.name, schema=table.schema):
+        return False
+    if _as_it_is(opened, table):
+        return True
+    table.drop(opened)
+    return False
 
 
 def _as_it_is(opened: sa.Connection, table: sa.Table) -> bool:

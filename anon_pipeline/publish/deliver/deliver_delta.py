@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import time
 import uuid
 from collections.abc import Iterator, Mapping
@@ -29,10 +30,11 @@ from anon_pipeline.catalog.extras import import_extra
 from anon_pipeline.ledger.required_memory import named_by
 from anon_pipeline.policy.locations import Locations, plain_partition
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.publish.deliver.deliver_urls import overlap
+from anon_pipeline.publish.deliver.deliver_urls import TRIED, UNWRITABLE, overlap
 from anon_pipeline.publish.deliver.delivery import KEY, Parcel
-from anon_pipeline.publish.deliver.delta_cells import delta_records
+from anon_pipeline.publish.deliver.delta_cells import delta_problem, delta_records
 from anon_pipeline.publish.deliver.sql_cells import judged_frame
+from anon_pipeline.publish.deliver.unfit_columns import Columns, columns_of, refuse_unfit
 from anon_pipeline.sources.delta_places import DeltaPlace, store_place
 from anon_pipeline.sources.paths import filled_in
 from anon_pipeline.sources.urls import source_url
@@ -104,8 +106,31 @@ class DeltaRelease:
     partition: str | None
 
     def ready(self) -> None:
-        """Refuse a place that does not answer, or a table that holds something else."""
+        """Refuse a place that does not answer or may not be written, or a table of something else.
+
+        In an object store, an object is put there, read back and removed.
+        """
         self._open()
+        folder = self.place.folder
+        if folder is not None:
+            above = next(one for one in (folder, *folder.parents) if one.exists())
+            if not (above.is_dir() and os.access(above, os.W_OK | os.X_OK)):
+                raise PublishError(f"{self.place.key}: the folder must be writable, or be able to be made")
+            return
+        with self._withhold_errors(UNWRITABLE):
+            files = self.place.files()
+            with files.open_output_stream(TRIED, buffer_size=1024) as file:  # without, it gives no bytes
+                file.write(TRIED.encode())
+            with files.open_input_file(TRIED) as file:
+                file.readall()
+        with suppress(PublishError), self._withhold_errors("it must be removable"):
+            files.delete_file(TRIED)
+
+    def refuse_unfit(self, columns: Columns) -> None:
+        """Refuse types and values that the table cannot hold, see `delta_cells`."""
+        names = refuse_unfit(self.place.key, columns, delta_problem).names
+        if len({name.casefold() for name in names}) < len(names):
+            raise PublishError(f"{self.place.key}: columns must differ in more than case")
 
     def holds(self, document: Mapping[str, Any]) -> bool:
         """Tell whether the release in the table was made when a manifest says."""
@@ -119,7 +144,9 @@ class DeltaRelease:
             PublishError: readers see the release before; if the answer to the commit was lost, they may see
                 this one, which is complete.
         """
-        records = delta_records(judged_frame(parcel, self.policy))
+        frame = judged_frame(parcel, self.policy)
+        self.refuse_unfit(columns_of(frame))
+        records = delta_records(frame)
         made = _microseconds(parcel.document)
         table = self._open()
         known = None if table is None else table.transaction_version(self.app)

@@ -23,8 +23,15 @@ from anon_pipeline.policy.iceberg import path_of
 from anon_pipeline.policy.locations import Locations, plain_partition
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.deliver.delivery import KEY, Parcel, is_later
-from anon_pipeline.publish.deliver.iceberg_cells import has_columns, iceberg_records, same_records
+from anon_pipeline.publish.deliver.iceberg_cells import (
+    has_columns,
+    iceberg_problem,
+    iceberg_records,
+    may_have_columns,
+    same_records,
+)
 from anon_pipeline.publish.deliver.sql_cells import judged_frame
+from anon_pipeline.publish.deliver.unfit_columns import Columns, columns_of, refuse_unfit
 from anon_pipeline.sources.iceberg_catalogs import find_table, open_catalog
 from anon_pipeline.sources.library_errors import withhold_errors
 
@@ -84,6 +91,14 @@ class IcebergTable:
                 if table.schema().column_names != self.policy.released:
                     raise _other_columns()
 
+    def refuse_unfit(self, columns: Columns) -> None:
+        """Refuse types and values that Iceberg does not have, and other columns than those of the table."""
+        schema = refuse_unfit(_KEY, columns, iceberg_problem)
+        with self._open("ro", "the table must be readable") as catalog:
+            table = find_table(catalog, self.path, _KEY)
+            if table is not None and not may_have_columns(table.schema().as_arrow(), schema):
+                raise _other_columns()
+
     def holds(self, document: Mapping[str, Any]) -> bool:
         """Tell whether the current snapshot is of the release of a manifest."""
         with self._open("ro", "the table must be readable") as catalog:
@@ -101,7 +116,9 @@ class IcebergTable:
             PublishError: readers see the release before; if the connection was lost at the very end, they may
                 see this one, which is complete.
         """
-        records = iceberg_records(judged_frame(parcel, self.policy))
+        frame = judged_frame(parcel, self.policy)
+        refuse_unfit(_KEY, columns_of(frame), iceberg_problem)
+        records = iceberg_records(frame)
         noted = self._properties(parcel)
         with self._open("rw", "the release could not be written") as catalog, _refuse_collisions():
             table = self._made_table(catalog, records.schema)

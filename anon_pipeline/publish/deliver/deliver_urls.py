@@ -21,9 +21,17 @@ from anon_pipeline.catalog.releases import RELEASE_FORMATS
 from anon_pipeline.policy.locations import Locations, plain_partition
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.deliver.delivery import KEY, Parcel, is_later
+from anon_pipeline.publish.deliver.unfit_columns import Columns
 from anon_pipeline.publish.manifest.manifest import BESIDE, MANIFEST
 from anon_pipeline.publish.writer import named_files
 from anon_pipeline.sources.urls import Place, source_url, url_in
+
+TRIED = "_anon-pipeline-check"
+"""Name of the object by which it is tried whether a place can be written; readers of tables skip it."""
+UNWRITABLE = (
+    "the bucket must be there, and the login must be allowed to write, replace and read objects in it"
+)
+_TRY = b"anon-pipeline has tried whether it may write here. This can be removed.\n"
 
 
 def at_url(policy: Policy, locations: Locations, partition: str | None) -> ObjectStore:
@@ -87,8 +95,22 @@ class ObjectStore:
     partition: str | None
 
     def ready(self) -> None:
-        """Refuse a place that does not answer, or that holds another release."""
+        """Refuse a place that does not answer, holds another release, or may not be written.
+
+        An object is put there, read back and removed. Where the login may not remove it, it stays.
+        """
         self._manifest()
+        with self._withhold_errors(UNWRITABLE):
+            self.place.fs.pipe_file(self._path(TRIED), _TRY)
+            self.place.fs.invalidate_cache()
+            same = self.place.fs.cat_file(self._path(TRIED)) == _TRY
+        if not same:
+            raise PublishError(f"{self.place.key}: what was written does not read back the same")
+        with suppress(PublishError), self._withhold_errors("it must be removable"):
+            self.place.fs.rm_file(self._path(TRIED))
+
+    def refuse_unfit(self, columns: Columns) -> None:
+        """Refuse nothing: files are sent as they are."""
 
     def holds(self, document: Mapping[str, Any]) -> bool:
         """Tell whether this is the manifest that is there; it is put last."""

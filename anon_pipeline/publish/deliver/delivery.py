@@ -25,9 +25,12 @@ from anon_pipeline.ledger.required_memory import named_by
 from anon_pipeline.policy.files import Limits
 from anon_pipeline.policy.locations import OFF, Locations
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.publish.deliver.unfit_columns import Columns
+from anon_pipeline.publish.expected_columns import expected_columns
 from anon_pipeline.publish.lock import hold_folder
 from anon_pipeline.publish.manifest.manifest import BESIDE, MANIFEST
 from anon_pipeline.publish.release_files import is_file_beside, manifest_of, read_bytes
+from anon_pipeline.stages.private import Staged
 
 KEY = "publish.deliver"
 
@@ -50,10 +53,17 @@ class Destination(Protocol):
     """A place that a release is delivered to."""
 
     def ready(self) -> None:
-        """Refuse a place that cannot take the release; nothing is written there.
+        """Refuse a place that cannot take the release; what is tried there is undone.
 
         Raises:
-            PublishError: it is not reachable, or holds something else.
+            PublishError: it is not reachable, holds something else, or may not be written.
+        """
+
+    def refuse_unfit(self, columns: Columns) -> None:
+        """Refuse columns that it could not hold, also before their noise is drawn.
+
+        Raises:
+            PublishError: naming the columns, and what to do; or as `ready`.
         """
 
     def holds(self, document: Mapping[str, Any]) -> bool:
@@ -96,6 +106,27 @@ def refuse_undeliverable(policy: Policy, locations: Locations, *, partition: str
     destination = destination_of(policy, locations, partition)
     if destination is not None:
         destination.ready()
+
+
+def refuse_unfit_columns(
+    policy: Policy, locations: Locations, partition: str | None, recoded: Staged
+) -> None:
+    """Refuse columns that the destination could not hold, as far as they are known, before noise is drawn.
+
+    Args:
+        recoded: the table of `k_anonymized`.
+    Raises:
+        PublishError: see `Destination.refuse_unfit`.
+    """
+    destination = destination_of(policy, locations, partition)
+    if destination is None:
+        return
+    try:
+        destination.refuse_unfit(expected_columns(policy, recoded.frame))
+        return
+    except PublishError as error:
+        problems = error.problems
+    raise PublishError([*problems, "No noise was drawn, and no ε was spent."])
 
 
 def deliver_release(policy: Policy, locations: Locations, *, partition: str | None = None) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from anon_pipeline.base.errors import PublishError
 from anon_pipeline.publish.deliver.sql_cells import plain_table
+from anon_pipeline.publish.deliver.unfit_columns import general_problem
 
 _DIGITS = 38  # of a decimal number, at most
 
@@ -25,7 +26,24 @@ def delta_records(frame: pd.DataFrame) -> pa.Table:
     return table.cast(pa.schema(fields))
 
 
+def delta_problem(values: pa.ChunkedArray) -> str | None:
+    """Say what of a column Delta Lake does not hold, in words without its values; None: it holds it."""
+    if _delta_type(values.type) is None:
+        return f"the type {values.type}, which Delta Lake tables do not have"
+    return general_problem(values)
+
+
 def _type(kind: pa.DataType, place: int) -> pa.DataType:
+    found = _delta_type(kind)
+    if found is None:
+        raise PublishError(
+            f"publish.deliver: column {place} has the type {kind}, which Delta Lake tables do not have"
+        )
+    return found
+
+
+def _delta_type(kind: pa.DataType) -> pa.DataType | None:
+    """Return the type that a column is written with; None: there is none."""
     if pa.types.is_decimal(kind) and kind.precision <= _DIGITS:
         return pa.decimal128(kind.precision, kind.scale)
     if pa.types.is_timestamp(kind):
@@ -39,9 +57,7 @@ def _type(kind: pa.DataType, place: int) -> pa.DataType:
     ):
         if fits(kind):
             return made
-    raise PublishError(
-        f"publish.deliver: column {place} has the type {kind}, which Delta Lake tables do not have"
-    )
+    return None
 
 
 def _is_text(kind: pa.DataType) -> bool:

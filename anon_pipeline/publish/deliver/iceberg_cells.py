@@ -10,6 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from anon_pipeline.base.errors import PublishError
+from anon_pipeline.publish.deliver.unfit_columns import general_problem
 
 
 def iceberg_records(frame: pd.DataFrame) -> pa.Table:
@@ -34,6 +35,13 @@ def iceberg_records(frame: pd.DataFrame) -> pa.Table:
             f"whole microseconds or decimals of up to 38 digits, got others in the columns {', '.join(unfit)}"
         )
     return pa.table(made, names=table.column_names)
+
+
+def iceberg_problem(values: pa.ChunkedArray) -> str | None:
+    """Say what of a column Iceberg does not hold, in words without its values; None: it holds it."""
+    if _iceberg_type(values.type) is None:
+        return f"the type {values.type}, which Iceberg tables do not have"
+    return general_problem(values)
 
 
 def _iceberg_type(kind: pa.DataType) -> pa.DataType | None:
@@ -62,6 +70,20 @@ _TYPES: tuple[tuple[Callable[[pa.DataType], bool], pa.DataType], ...] = (
 def has_columns(schema: pa.Schema, records: pa.Table) -> bool:
     """Tell whether a table has the columns of the records: names, order and types."""
     return [(one.name, one.type) for one in schema] == [(one.name, one.type) for one in records.schema]
+
+
+def may_have_columns(schema: pa.Schema, expected: pa.Schema) -> bool:
+    """Tell whether a table has columns that are expected: names, order and types.
+
+    All numbers are alike here: which type of them a column has may be known only at the end.
+    """
+    own = [(one.name, _rough_type(_iceberg_type(one.type))) for one in expected]
+    return own == [(one.name, _rough_type(one.type)) for one in schema]
+
+
+def _rough_type(kind: pa.DataType | None) -> pa.DataType | None:
+    numeric = kind is not None and (pa.types.is_integer(kind) or pa.types.is_decimal(kind))
+    return pa.float64() if numeric else kind
 
 
 def same_records(found: pa.Table, records: pa.Table) -> bool:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.errors import InputError, PublishError
 from anon_pipeline.base.size_bounds import Held
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.publish.deliver.unfit_columns import general_problem, in_microseconds
 from anon_pipeline.publish.manifest.manifest import MANIFEST
 from anon_pipeline.publish.parts import join_files
 from anon_pipeline.publish.release_files import Read, limits_of, readings
@@ -45,9 +49,54 @@ def sql_columns(frame: pd.DataFrame) -> list[sa.Column[Any]]:
     Raises:
         PublishError: a type that databases do not have; by column's place.
     """
+    return sql_columns_of(plain_table(frame).schema)
+
+
+def sql_problem(values: pa.ChunkedArray, *, database: str) -> str | None:
+    """Say what of a column a database would not hold exactly, in words without its values; None: it holds it.
+
+    Args:
+        database: kind of it, as SQLAlchemy names it.
+    """
+    kind = values.type
+    if _sql_type(kind) is None:
+        return f"the type {kind}, which databases do not have"
+    looks = _LOOKS.get(database, ())
+    return general_problem(values) or next((said for said, has in looks if has(values)), None)
+
+
+def _has_nul(values: pa.ChunkedArray) -> bool:
+    return _is_text(values.type) and bool(
+        pc.any(pc.match_substring(values.cast(pa.large_string()), "\0")).as_py()
+    )
+
+
+def _has_zone(values: pa.ChunkedArray) -> bool:
+    return pa.types.is_timestamp(values.type) and values.type.tz is not None
+
+
+def _has_many_digits(values: pa.ChunkedArray) -> bool:
+    """Tell whether decimal numbers are others once they were floats, as which SQLite keeps them."""
+    if not pa.types.is_decimal(values.type):
+        return False
+    places, found = max(values.type.scale, 0), values.unique().drop_null().to_pylist()
+    return any(Decimal(f"{float(one):.{places}f}") != one for one in found)
+
+
+_LOOKS: Mapping[str, tuple[tuple[str, Callable[[pa.ChunkedArray], bool]], ...]] = {
+    "postgresql": (("texts with the character NUL, which PostgreSQL does not take", _has_nul),),
+    "sqlite": (
+        ("times with a zone, which SQLite does not keep", _has_zone),
+        ("decimal numbers with more digits than SQLite keeps", _has_many_digits),
+    ),
+}
+"""What each kind of database does not hold, though it has the type."""
+
+
+def sql_columns_of(schema: pa.Schema) -> list[sa.Column[Any]]:
+    """Return a column for each name and type, see `sql_columns`."""
     import sqlalchemy as sa  # noqa: PLC0415
 
-    schema = plain_table(frame).schema
     return [
         sa.Column(field.name, _type(field.type, place), key=f"c{place}")
         for place, field in enumerate(schema, start=1)
@@ -68,8 +117,7 @@ def plain_table(frame: pd.DataFrame) -> pa.Table:
     """
     table, fine = pa.Table.from_pandas(frame, preserve_index=False), 0
     for place, field in enumerate(table.schema):
-        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-        kind = pa.timestamp("us", kind.tz) if pa.types.is_timestamp(kind) else kind
+        kind = plain_type(field.type)
         try:
             table = table.set_column(place, field.name, table.column(place).cast(kind))
         except pa.ArrowInvalid:  # its text quotes the cell
@@ -81,7 +129,25 @@ def plain_table(frame: pd.DataFrame) -> pa.Table:
     return table
 
 
+def plain_type(kind: pa.DataType) -> pa.DataType:
+    """Return the type that a column of a type has in `plain_table`."""
+    if pa.types.is_dictionary(kind):
+        return plain_type(kind.value_type)
+    timed = pa.types.is_timestamp(kind) or pa.types.is_time(kind)
+    return in_microseconds(kind) if timed else kind
+
+
 def _type(kind: pa.DataType, place: int) -> Any:
+    found = _sql_type(kind)
+    if found is None:
+        raise PublishError(
+            f"publish.deliver: column {place} has the type {kind}, which databases do not have"
+        )
+    return found
+
+
+def _sql_type(kind: pa.DataType) -> Any:
+    """Return the type of a database for one of Arrow; None: there is none."""
     import sqlalchemy as sa  # noqa: PLC0415
 
     if pa.types.is_decimal(kind):
@@ -91,12 +157,13 @@ def _type(kind: pa.DataType, place: int) -> Any:
         (pa.types.is_integer, sa.BigInteger()),
         (pa.types.is_floating, sa.Double()),
         (pa.types.is_date, sa.Date()),
+        (pa.types.is_time, sa.Time()),
         (pa.types.is_timestamp, sa.DateTime(timezone=getattr(kind, "tz", None) is not None)),
         (_is_text, sa.Text()),
     ):
         if fits(kind):
             return made
-    raise PublishError(f"publish.deliver: column {place} has the type {kind}, which databases do not have")
+    return None
 
 
 def _is_text(kind: pa.DataType) -> bool:

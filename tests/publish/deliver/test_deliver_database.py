@@ -23,7 +23,8 @@ from anon_pipeline.policy.locations import Locations
 from anon_pipeline.publish.deliver.deliver_database import at_database_env
 from anon_pipeline.publish.deliver.delivery import deliver_release
 from anon_pipeline.publish.file_formats import read_release
-from tests.publish.delivered import assert_held, parcel_of, publish_in
+from anon_pipeline.publish.whole_chain import make_release
+from tests.publish.delivered import assert_held, parcel_of, publish_in, refused_unfit
 
 Small = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]
@@ -372,3 +373,80 @@ def test_columns_whose_names_a_database_would_cut_off_are_refused(
     policy = small_policy(publish={"deliver": DELIVER}, columns=columns)
     with pytest.raises(InputError, match=r"columns must have names of at most 63 bytes, 1 are longer"):
         at_database_env(policy, Locations.of(tmp_path, {}), None)
+
+
+MORE = {"columns": {"extra": {"role": "insensitive"}}}
+
+
+def test_columns_that_the_database_does_not_hold_are_refused_before_noise_is_drawn(
+    small_policy: Small, small_people: People, tmp_path: Path, engine: sa.Engine
+) -> None:
+    people = small_people()
+    if engine.dialect.name == "sqlite":
+        said, extra = "times with a zone", pd.Series(pd.to_datetime(["2026-01-02"] * len(people), utc=True))
+    else:
+        said, extra = "texts with the character NUL", pd.Series(["a\0b"] * len(people))
+    policy = small_policy(publish={"deliver": DELIVER}, **MORE)
+    told = refused_unfit(tmp_path, policy, people.assign(extra=extra))
+    assert f"publish.deliver.database_env: column extra has {said}" in told
+    assert "publish.deliver.database_env: must be able to hold all columns" in told
+    assert not sa.inspect(engine).get_table_names()
+
+
+def test_a_release_that_is_there_and_does_not_fit_is_refused_by_the_name_of_the_column(
+    small_policy: Small, small_people: People, tmp_path: Path, engine: sa.Engine
+) -> None:
+    policy = small_policy(publish={"format": "parquet"}, **MORE)
+    spans = pd.Series(pd.to_timedelta(["1s"] * 240))
+    people = small_people().assign(extra=spans)
+    people.to_parquet(tmp_path / "people.parquet", index=False)
+    source = policy.source.model_copy(update={"path": "people.parquet", "format": "parquet"})
+    policy = policy.model_copy(update={"source": source})
+    make_release(policy, Locations.of(tmp_path, {}))
+    delivered = small_policy(publish={"deliver": DELIVER}, **MORE)
+    with pytest.raises(PublishError, match="column extra has the type duration"):
+        deliver_release(delivered, Locations.of(tmp_path, {}))
+    assert not sa.inspect(engine).get_table_names()
+
+
+def test_a_table_that_cannot_be_made_anew_is_noticed_before_noise_is_drawn(
+    small_policy: Small,
+    small_people: People,
+    tmp_path: Path,
+    postgres_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SHOP_URL", postgres_url)
+    policy = small_policy(publish={"deliver": DELIVER})
+    publish_in(tmp_path, policy, small_people())
+    engine = sa.create_engine(postgres_url.replace("ql://", "ql+psycopg://"), poolclass=sa.NullPool)
+    with engine.begin() as connection:
+        connection.exec_driver_sql("CREATE VIEW shown AS SELECT * FROM visits")
+    ledger = ledger_at(f"sqlite:///{tmp_path}/ledger.sqlite")
+    before = (held(engine), ledger.events())
+    texts = small_people().assign(income=lambda people: people["income"] + 0.5)
+    with pytest.raises(PublishError, match="the table must be able to be made anew, since its columns"):
+        publish_in(tmp_path, policy, texts)
+    assert (held(engine), ledger.events()) == before
+    with engine.begin() as connection:
+        connection.exec_driver_sql("DROP VIEW shown")
+    publish_in(tmp_path, policy, texts)
+    assert held(engine) != before[0]
+
+
+def test_a_database_with_another_encoding_is_refused(
+    small_policy: Small, tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, name = sa.make_url(postgres_url.replace("ql://", "ql+psycopg://")), f"old_{uuid.uuid4().hex}"
+    owner = sa.create_engine(place, isolation_level="AUTOCOMMIT", poolclass=sa.NullPool)
+    with owner.connect() as connection:
+        how = "ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0"
+        connection.exec_driver_sql(f"CREATE DATABASE {name} {how}")
+        url = sa.make_url(postgres_url).set(database=name).render_as_string(hide_password=False)
+        monkeypatch.setenv("SHOP_URL", url)
+        try:
+            policy = small_policy(publish={"deliver": DELIVER})
+            with pytest.raises(PublishError, match="must be a database with the encoding UTF8"):
+                at_database_env(policy, Locations.of(tmp_path, {}), None).ready()
+        finally:
+            connection.exec_driver_sql(f"DROP DATABASE {name} WITH (FORCE)")

@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.fs
 import pytest
 
 from anon_pipeline.base.errors import InputError, PublishError
@@ -19,10 +20,11 @@ from anon_pipeline.policy import Policy
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.publish.deliver import deliver_delta
 from anon_pipeline.publish.deliver.deliver_delta import DeltaRelease, at_delta
+from anon_pipeline.publish.deliver.deliver_urls import UNWRITABLE
 from anon_pipeline.publish.deliver.delivery import deliver_release
 from anon_pipeline.publish.file_formats import read_release
 from anon_pipeline.sources.delta_places import DeltaPlace
-from tests.publish.delivered import assert_held, parcel_of, publish_in
+from tests.publish.delivered import assert_held, parcel_of, publish_in, refused_unfit
 
 Small = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]
@@ -325,3 +327,59 @@ def test_what_the_library_says_is_withheld(
         deliver_release(policy, Locations.of(tmp_path, {}))
     said = "publish.deliver.delta.path: the data file must be written and read back: OSError"
     assert str(error.value) == said
+
+
+def test_columns_that_delta_lake_does_not_hold_are_refused_before_noise_is_drawn(
+    small_policy: Small, small_people: People, tmp_path: Path
+) -> None:
+    policy = small_policy(publish={"deliver": LOCAL}, columns={"extra": {"role": "insensitive"}})
+    people = small_people().assign(extra=pd.Series([2**63 + 4711] * 240, dtype="uint64"))
+    told = refused_unfit(tmp_path, policy, people)
+    assert "publish.deliver.delta.path: column extra has whole numbers above" in told
+    assert not (tmp_path / "lake").exists()
+
+
+def test_names_that_differ_in_case_alone_are_refused_before_noise_is_drawn(
+    small_policy: Small, tmp_path: Path
+) -> None:
+    columns = [(name, pa.chunked_array([[1]])) for name in ("City", "city")]
+    with pytest.raises(PublishError, match="columns must differ in more than case"):
+        at(tmp_path, small_policy(publish={"deliver": LOCAL})).refuse_unfit(columns)
+
+
+def test_a_folder_that_cannot_be_made_is_refused_before_noise_is_drawn(
+    small_policy: Small, small_people: People, tmp_path: Path
+) -> None:
+    (tmp_path / "lake").write_text("a file")
+    with pytest.raises(PublishError, match="the folder must be writable, or be able to be made"):
+        publish_in(tmp_path, small_policy(publish={"deliver": LOCAL}), small_people())
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_bucket_that_is_not_there_or_may_not_be_written_is_refused_before_noise_is_drawn(
+    small_policy: Small,
+    small_people: People,
+    tmp_path: Path,
+    s3_apart: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    policy = small_policy(publish={"deliver": {"delta": {"url": f"{s3_apart}-other/lake"}}})
+    with pytest.raises(PublishError, match=r"publish\.deliver\.delta\.url: "):
+        publish_in(tmp_path, policy, small_people())
+    there = at(tmp_path, small_policy(publish={"deliver": {"delta": {"url": f"{s3_apart}/lake"}}}))
+    there.ready()
+    everything = pyarrow.fs.FileSelector("", recursive=True, allow_not_found=True)
+    assert there.place.open() is None
+    assert not there.place.files().get_file_info(everything)
+
+    class Denied:
+        """A store that may be read alone."""
+
+        def open_output_stream(self, name: str, **how: object) -> None:
+            raise PermissionError(CANARY)
+
+    monkeypatch.setattr(DeltaPlace, "files", lambda self: Denied())
+    with pytest.raises(PublishError, match=UNWRITABLE) as refused:
+        publish_in(tmp_path, there.policy, small_people())
+    assert CANARY not in str(refused.value)
+    assert not (tmp_path / "out").exists()

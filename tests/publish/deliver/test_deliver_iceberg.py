@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 from anon_pipeline.base.errors import PublishError
+from anon_pipeline.ledger import ledger_at
 from anon_pipeline.ledger.required_memory import named_by
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.locations import Locations
@@ -24,7 +25,7 @@ from anon_pipeline.publish.deliver.delivery import deliver_release
 from anon_pipeline.publish.file_formats import read_release
 from tests.forked import run_forked
 from tests.iceberg_catalog import NAME, catalog_at, catalog_in, files_in
-from tests.publish.delivered import assert_held, parcel_of, publish_in
+from tests.publish.delivered import assert_held, parcel_of, publish_in, refused_unfit
 
 Small = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]
@@ -348,3 +349,24 @@ def test_what_fails_on_the_way_is_named_without_its_text(shop: Shop, monkeypatch
         shop.deliver()
     assert CANARY not in str(caught.value)
     assert caught.value.__cause__ is caught.value.__context__ is None
+
+
+def test_columns_that_iceberg_does_not_hold_are_refused_before_noise_is_drawn(
+    shop: Shop, small_policy: Small
+) -> None:
+    policy = small_policy(publish={"deliver": DELIVER}, columns={"extra": {"role": "insensitive"}})
+    people = shop.people().assign(extra=pd.Series(pd.to_timedelta(["1s"] * 240)))
+    told = refused_unfit(shop.folder, policy, people)
+    assert "publish.deliver.iceberg: column extra has the type duration" in told
+    assert not shop.catalog.table_exists("shop.visits")
+
+
+def test_other_types_are_refused_before_noise_is_drawn(shop: Shop) -> None:
+    shop.publish()
+    texts = pa.schema([(name, pa.string()) for name in shop.table().schema().column_names])
+    shop.catalog.drop_table("shop.visits")
+    shop.catalog.create_table("shop.visits", texts)
+    before = ledger_at(shop.locations.ledger).events()
+    with pytest.raises(PublishError, match="must have the columns of the release, with their types"):
+        shop.publish()
+    assert ledger_at(shop.locations.ledger).events() == before

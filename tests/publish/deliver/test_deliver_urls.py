@@ -15,9 +15,10 @@ import pandas as pd
 import pytest
 
 from anon_pipeline.base.errors import InputError, PublishError
+from anon_pipeline.ledger import ledger_at
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.locations import Locations
-from anon_pipeline.publish.deliver.deliver_urls import at_url, is_released_name
+from anon_pipeline.publish.deliver.deliver_urls import TRIED, UNWRITABLE, at_url, is_released_name
 from anon_pipeline.publish.deliver.delivery import deliver_release
 from tests.publish.delivered import assert_held, parcel_of, publish_in
 
@@ -94,7 +95,7 @@ def test_whatever_put_fails_readers_see_a_complete_release(  # noqa: PLR0917 - f
     puts, put = iter(range(10)), STORE.pipe_file
 
     def dying(path: str, data: bytes, *rest: object, **more: object) -> None:
-        dies = next(puts) == dies_at
+        dies = not path.endswith(TRIED) and next(puts) == dies_at
         if half or not dies:
             put(path, data, *rest, **more)
         if dies:
@@ -210,3 +211,54 @@ def test_names_of_released_files() -> None:
     assert is_released_name("a.b", "a.b-report-0123456789abcdef.html")
     assert not is_released_name("a.b", "axb-0123456789abcdef.csv")
     assert not is_released_name("a", "a-notes.csv")
+
+
+def test_a_bucket_that_is_not_there_is_refused_before_noise_is_drawn(
+    small_policy: Small, small_people: People, tmp_path: Path, bucket: str
+) -> None:
+    missing = bucket.replace("://bucket-", "://other-").replace("://vault-", "://other-")
+    assert missing != bucket
+    with pytest.raises(PublishError, match=rf"publish\.deliver\.url: {UNWRITABLE}") as refused:
+        publish_in(tmp_path, small_policy(publish={"deliver": {"url": missing}}), small_people())
+    assert not refused.value.in_place
+    assert not ledger_at(f"sqlite:///{tmp_path}/ledger.sqlite").events()
+
+
+def test_a_place_that_may_not_be_written_is_refused_before_noise_is_drawn(
+    small_policy: Small, small_people: People, tmp_path: Path, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy = small_policy(publish={"deliver": {"url": url}})
+    before = publish_in(tmp_path, policy, small_people()).manifest
+    spent = ledger_at(f"sqlite:///{tmp_path}/ledger.sqlite").events()
+
+    def denied(*_: object, **__: object) -> None:
+        raise PermissionError("s3://key:CANARY@host refused")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(STORE), "pipe_file", denied)
+        with pytest.raises(PublishError, match=UNWRITABLE) as refused:
+            publish_in(tmp_path, policy, small_people())
+        assert "CANARY" not in str(refused.value)
+    with monkeypatch.context() as patch:
+        patch.setattr(type(STORE), "cat_file", lambda self, path: b"{}")
+        with pytest.raises(PublishError, match="does not read back the same"):
+            other = small_policy(publish={"deliver": {"url": f"{url}2"}})
+            at_url(other, Locations.of(tmp_path), None).ready()
+    assert complete(url) == before
+    assert ledger_at(f"sqlite:///{tmp_path}/ledger.sqlite").events() == spent
+
+
+def test_what_was_tried_is_removed_where_that_is_allowed(
+    small_policy: Small, tmp_path: Path, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = at_url(small_policy(publish={"deliver": {"url": url}}), Locations.of(tmp_path), None)
+    place.ready()
+    assert STORE.find(url) == []
+
+    def denied(*_: object, **__: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(type(STORE), "rm_file", denied)
+    place.ready()
+    place.ready()
+    assert names(url) == {TRIED}

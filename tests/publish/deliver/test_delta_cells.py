@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from anon_pipeline.base.errors import PublishError
-from anon_pipeline.publish.deliver.delta_cells import delta_records
+from anon_pipeline.publish.deliver.delta_cells import delta_problem, delta_records
 
 
 def test_each_type_of_a_release() -> None:
@@ -56,3 +56,19 @@ def test_the_records_are_the_same_in_any_order() -> None:
     table = delta_records(pd.DataFrame({"yes": [True, None, False], "x": [1.5, 0.5, None]}))
     order = [(name, "ascending") for name in table.column_names]
     assert table.sort_by(order).equals(pa.table(table.take([2, 0, 1])).sort_by(order))
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (pa.array([time(1)]), "the type time64"),
+        (pa.array([Decimal(10**39)]), "the type decimal256"),
+        (pa.array([2**63], pa.uint64()), "whole numbers above"),
+        (pa.array([1], pa.timestamp("ns")), "finer than microseconds"),
+        (pa.array([1], pa.timestamp("us", "UTC")), None),
+        (pa.array(["a", None]), None),
+    ],
+)
+def test_what_delta_lake_does_not_hold_is_said(values: pa.Array, said: str | None) -> None:
+    found = delta_problem(pa.chunked_array([values]))
+    assert found == said if said is None else said in str(found)

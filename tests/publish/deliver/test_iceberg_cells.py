@@ -10,7 +10,13 @@ import pyarrow as pa
 import pytest
 
 from anon_pipeline.base.errors import PublishError
-from anon_pipeline.publish.deliver.iceberg_cells import has_columns, iceberg_records, same_records
+from anon_pipeline.publish.deliver.iceberg_cells import (
+    has_columns,
+    iceberg_problem,
+    iceberg_records,
+    may_have_columns,
+    same_records,
+)
 
 
 def test_each_value_has_a_type_of_iceberg_and_stays_what_it_is() -> None:
@@ -69,3 +75,28 @@ def test_records_are_the_same_in_any_order_but_as_often() -> None:
     assert not same_records(records.take([2, 0]), records)
     assert not same_records(records.take([2, 2, 0]), records)
     assert not same_records(records.rename_columns(["b", "a"]), records)
+
+
+def test_numbers_are_alike_before_noise_is_drawn() -> None:
+    expected = pa.schema({"a": pa.int32(), "b": pa.string(), "c": pa.decimal128(3, 1)})
+    there = {"a": pa.float64(), "b": pa.large_string(), "c": pa.decimal128(4, 1)}
+    assert may_have_columns(pa.schema(there), expected)
+    others = ({"b": pa.int64()}, {"a": pa.large_string()}, {"d": pa.int64()})
+    assert not any(may_have_columns(pa.schema(there | other), expected) for other in others)
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (pa.array([4711], pa.duration("s")), "the type duration"),
+        (pa.array([Decimal(10**39)]), "the type decimal256"),
+        (pa.array([2**63 + 4711], pa.uint64()), "whole numbers above"),
+        (pa.array([4711], pa.timestamp("ns")), "finer than microseconds"),
+        (pa.array([4711], pa.time64("ns")), "finer than microseconds"),
+        (pa.array([4711], pa.time32("s")), None),
+    ],
+)
+def test_what_iceberg_does_not_hold_is_said_without_the_cell(values: pa.Array, said: str | None) -> None:
+    found = iceberg_problem(pa.chunked_array([values]))
+    assert found == said if said is None else said in str(found)
+    assert "4711" not in str(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -87,3 +88,19 @@ def test_too_many_data_files_are_refused_before_the_draw(
         make_release(small_policy(publish={"records_per_file": 1_000}), Locations.of(tmp_path, {}))
     made = make_release(small_policy(publish={"records_per_file": 1_250}), Locations.of(tmp_path, {}))
     assert len(made.paths) == 2
+
+
+def test_values_that_no_file_can_hold_are_found_before_noise_is_drawn(
+    small_policy: Small, small_people: People, tmp_path: Path
+) -> None:
+    people = small_people().assign(extra=[Decimal(10**50), Decimal("4711.5")] * 120)
+    people.to_parquet(tmp_path / "people.parquet", index=False)
+    source = {"path": "people.parquet", "format": "parquet"}
+    columns = {"extra": {"role": "insensitive"}}
+    policy = small_policy(source=source, columns=columns, publish={"format": "csv"})
+    said = r"csv has no type for the values of extra.*\s.*No noise was drawn"
+    with pytest.raises(GateRefused, match=said) as refused:
+        make_release(policy, Locations.of(tmp_path, {}))
+    assert "4711" not in str(refused.value)
+    assert not ledger_at(f"sqlite:///{tmp_path}/ledger.sqlite").events()
+    make_release(small_policy(source=source, columns=columns), Locations.of(tmp_path, {}))
