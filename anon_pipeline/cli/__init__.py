@@ -144,6 +144,7 @@ def main() -> None:
     the process, which holds private tables.
     """
     from anon_pipeline.base.errors import AnonPipelineError, GateRefused, private_stage  # noqa: PLC0415
+    from anon_pipeline.base.left_to_do import left_to_do  # noqa: PLC0415
 
     keep_out_of_dumps()
     gc.set_threshold(_NEW_OBJECTS)
@@ -158,3 +159,6 @@ def main() -> None:
     except AnonPipelineError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(error.exit_code)
+    finally:
+        if left_to_do():
+            click.echo(left_to_do(), err=True)

@@ -14,11 +14,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Final, NoReturn
 
+from anon_pipeline.base.left_to_do import TERMINATED, left_to_do
+
 INTERRUPTED: Final = 130
 """Exit code: as shells have it, 128 and the signal's number; 1 would say that the gate refused."""
-
-TERMINATED: Final = 143
-"""Exit code after SIGTERM, by the same rule."""
 
 UNREAD: Final = 141
 """Exit code if the program that read the output has ended (SIGPIPE), by the same rule."""
@@ -60,7 +59,8 @@ def ended_by_interrupts() -> Iterator[None]:
 def _end_after_interrupt(seen: int, ended: threading.Event) -> None:
     """Wait for an interrupt, then for the program, and end it; return where the program has ended by itself.
 
-    An interrupt that is ignored, as in the background of a shell, is not reported.
+    An interrupt that is ignored, as in the background of a shell, is not reported. SIGTERM counts while there
+    is something left to do, which is said.
 
     Args:
         seen: file with the numbers of signals, which ends with the program.
@@ -68,10 +68,14 @@ def _end_after_interrupt(seen: int, ended: threading.Event) -> None:
     """
     with os.fdopen(seen, "rb", buffering=0) as signals:
         while number := signals.read(1):
-            if number[0] == signal.SIGINT and not ended.wait(_PATIENCE):
+            code = {signal.SIGINT: INTERRUPTED}.get(signal.Signals(number[0]))
+            if number[0] == signal.SIGTERM and left_to_do():
+                code = TERMINATED
+            if code is not None and not ended.wait(_PATIENCE):
+                said = ("Aborted!", left_to_do()) if code == INTERRUPTED else (left_to_do(),)
                 with suppress(OSError):
-                    os.write(2, b"Aborted!\n")
-                os._exit(INTERRUPTED)
+                    os.write(2, "".join(f"{line}\n" for line in said if line).encode())
+                os._exit(code)
 
 
 @contextmanager

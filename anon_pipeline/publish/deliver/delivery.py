@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from anon_pipeline.base.errors import InputError, PublishError, error_words
+from anon_pipeline.base.left_to_do import said_if_ended
 from anon_pipeline.base.size_bounds import MANIFEST_BYTES, read_small
 from anon_pipeline.catalog.destinations import DESTINATIONS
 from anon_pipeline.catalog.entry_code import import_entry
@@ -139,7 +140,13 @@ def deliver_release(policy: Policy, locations: Locations, *, partition: str | No
             ledger has it as withdrawn.
         PublishError: the destination could not be written.
     """
-    return _deliver(policy, locations, partition, refuse=partial(_refuse_withdrawn, locations))
+    refuse = partial(_refuse_withdrawn, locations)
+    with said_if_ended(f"The delivery is not complete. To finish it, at no cost: {_command(partition)}"):
+        return _deliver(policy, locations, partition, refuse=refuse)
+
+
+def _command(partition: str | None) -> str:
+    return f"anon-pipeline deliver POLICY.yaml{'' if partition is None else f' --partition {partition}'}"
 
 
 def _refuse_withdrawn(locations: Locations, document: Mapping[str, Any]) -> None:
@@ -186,7 +193,11 @@ def deliver_published(policy: Policy, locations: Locations, *, partition: str | 
         return
     problems: tuple[str, ...] = ()
     try:
-        _deliver(policy, locations, partition, refuse=lambda document: None)
+        with said_if_ended(
+            f"The release is published in its folder, and booked; its delivery is not complete. Do not run "
+            f"it again, which draws new noise. To finish it, at no cost: {_command(partition)}"
+        ):
+            _deliver(policy, locations, partition, refuse=lambda document: None)
     except (InputError, PublishError) as error:
         problems = error.problems
     if problems:
