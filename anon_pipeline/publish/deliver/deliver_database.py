@@ -15,15 +15,17 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 import pyarrow as pa
 
 from anon_pipeline.base.errors import InputError, PublishError, error_words
 from anon_pipeline.base.spelling import is_plain
 from anon_pipeline.policy.deliver import RECORDS
-from anon_pipeline.policy.locations import Locations, plain_partition
+from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.deliver.delivery import KEY, Parcel, is_later
+from anon_pipeline.publish.deliver.partition_tables import table_of_partition
 from anon_pipeline.publish.deliver.sql_cells import (
     judged_frame,
     plain_type,
@@ -44,6 +46,12 @@ if TYPE_CHECKING:
 _KEY = f"{KEY}.database_env"
 _LONGEST_NAME = 63  # bytes; PostgreSQL cuts longer ones off, so that two tables would be one
 _AT_ONCE = 10_000
+_CONDITIONS = {
+    "SQLITE_BUSY": "another program holds it",
+    "SQLITE_NOTADB": "it is no database of SQLite",
+    "SQLITE_READONLY": "it may not be written",
+    "SQLITE_FULL": "the disk is full",
+}
 _NOT_MADE = "the login must be able to create and fill the table, and its names must be allowed there"
 _NOT_MADE_ANEW = (
     "the table must be able to be made anew, since its columns have changed. Drop the views that need it, if "
@@ -63,16 +71,15 @@ def at_database_env(policy: Policy, locations: Locations, partition: str | None)
     """
     deliver = policy.publish.deliver
     *schema, name = () if deliver is None else deliver.path_of_table
-    if partition is not None:
-        name += "_" + "".join(c if c.isalnum() else "_" for c in plain_partition(partition))
+    name = table_of_partition(policy, name, partition, key=f"{KEY}.table")
     if len(name.encode()) > _LONGEST_NAME or not is_plain(name):
         raise InputError(f"{KEY}.table: must have at most {_LONGEST_NAME} bytes, with the partition's key")
     url = url_in(str(deliver and deliver.database_env), _KEY)
-    engine = engine_of(url, _KEY)
-    if engine.dialect.name not in _KINDS:
+    if _kind_of(url) not in (None, *_KINDS):  # before its driver is asked for
         raise InputError(
             f"{_KEY}: must be a database that makes tables within a transaction ({' or '.join(_KINDS)})"
         )
+    engine = engine_of(url, _KEY)
     if long := [one for one in policy.released if len(one.encode()) > _LONGEST_NAME]:
         raise InputError(
             f"{KEY}.table: columns must have names of at most {_LONGEST_NAME} bytes, {len(long)} are longer"
@@ -80,6 +87,28 @@ def at_database_env(policy: Policy, locations: Locations, partition: str | None)
     if _is_ledger(engine.url, locations.ledger):
         raise InputError(f"{_KEY}: must be another database than the ledger's")
     return DatabaseTable(_with_begin(engine), ".".join(schema) or None, name, policy, partition)
+
+
+def _kind_of(url: str) -> str | None:
+    """Return the kind of database that a URL names; None: it is none."""
+    import sqlalchemy as sa  # noqa: PLC0415
+
+    try:
+        return sa.make_url(url).get_backend_name()
+    except (sa.exc.ArgumentError, ValueError):
+        return None
+
+
+def _refuse_no_file(url: sa.URL) -> None:
+    """Refuse a database of SQLite in memory, and one whose file is not there."""
+    if url.get_backend_name() != "sqlite":
+        return
+    file = str(url.database or "").removeprefix("file:")
+    if not any(Path(one).is_file() for one in (file, unquote(file)) if one):
+        raise PublishError(
+            f"{_KEY}: must name a file that is there (sqlite:///shop.db), got a path without one. Is the "
+            f"path right? An empty file will do."
+        )
 
 
 def _is_ledger(url: sa.URL, ledger: str) -> bool:
@@ -181,6 +210,7 @@ class DatabaseTable:
     @contextmanager
     def _open(self) -> Iterator[sa.Connection]:
         """Open a transaction; it is rolled back if anything fails."""
+        _refuse_no_file(self.engine.url)
         try:
             with self.engine.connect() as connection, connection.begin():
                 yield connection
@@ -198,6 +228,12 @@ class DatabaseTable:
         look, records = sa.inspect(opened), self._records()
         known = None
         if look.has_table(RECORDS, schema=self.schema):
+            own = {one["name"] for one in look.get_columns(RECORDS, schema=self.schema)}
+            if not own >= {*records.columns.keys()}:
+                raise PublishError(
+                    f"{KEY}.table: the table {RECORDS} beside it must be that of this tool, got another one. "
+                    f"Name another schema or database, or rename that table."
+                )
             asked = sa.select(records).where(records.c.table_name == self.name).with_for_update()
             known = opened.execute(asked).one_or_none()
         if not look.has_table(self.name, schema=self.schema):
@@ -324,6 +360,12 @@ def _withhold_errors(said: str) -> Iterator[None]:
     except (InputError, PublishError):
         raise
     except Exception as error:  # noqa: BLE001 - each driver has errors of its own
-        kind = error_words(error)
+        kind = _condition(error)
     if kind:
         raise PublishError(f"{_KEY}: {said}: {kind}")
+
+
+def _condition(error: Exception) -> str:
+    """Say what kind of error this is: SQLite's own names of errors are a fixed list, without values."""
+    name = str(getattr(getattr(error, "orig", None), "sqlite_errorname", ""))
+    return next((words for start, words in _CONDITIONS.items() if name.startswith(start)), error_words(error))

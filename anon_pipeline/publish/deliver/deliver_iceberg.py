@@ -20,7 +20,7 @@ import pyarrow as pa
 from anon_pipeline.base.errors import InputError, PublishError, raise_alone
 from anon_pipeline.ledger.required_memory import named_by
 from anon_pipeline.policy.iceberg import path_of
-from anon_pipeline.policy.locations import Locations, plain_partition
+from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.deliver.delivery import KEY, Parcel, is_later
 from anon_pipeline.publish.deliver.iceberg_cells import (
@@ -30,6 +30,7 @@ from anon_pipeline.publish.deliver.iceberg_cells import (
     may_have_columns,
     same_records,
 )
+from anon_pipeline.publish.deliver.partition_tables import table_of_partition
 from anon_pipeline.publish.deliver.sql_cells import judged_frame
 from anon_pipeline.publish.deliver.unfit_columns import Columns, columns_of, refuse_unfit
 from anon_pipeline.sources.iceberg_catalogs import find_table, open_catalog
@@ -66,8 +67,7 @@ def at_iceberg(policy: Policy, locations: Locations, partition: str | None) -> I
     if place is None:
         raise InputError(f"{_KEY}: must be given")
     *namespace, name = path_of(place.table)
-    if partition is not None:
-        name += "_" + "".join(c if c.isalnum() else "_" for c in plain_partition(partition))
+    name = table_of_partition(policy, name, partition, key=f"{_KEY}.table")
     return IcebergTable(place.catalog, (*namespace, name), policy, partition)
 
 

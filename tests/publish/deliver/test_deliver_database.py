@@ -243,9 +243,10 @@ def test_a_trigger_that_changes_records_is_noticed(
     ("url", "said"),
     [
         (None, "environment variable SHOP_URL is not set: it must hold a URL"),
-        ("sqlite:////nowhere/CANARY.db", "must be reachable"),
+        ("sqlite:////nowhere/CANARY.db", "must name a file that is there"),
         ("postgresql://me:CANARY@127.0.0.1:1/shop", "must be reachable"),
-        ("mysql://me:CANARY@127.0.0.1/shop", "driver of the database must be installed"),
+        ("postgresql+pg8000://me:CANARY@127.0.0.1/shop", "driver of the database must be installed"),
+        ("mysql://me:CANARY@127.0.0.1/shop", "must be a database that makes tables within a transaction"),
         ("CANARY", "must hold a URL as SQLAlchemy writes it"),
     ],
 )
@@ -450,3 +451,65 @@ def test_a_database_with_another_encoding_is_refused(
                 at_database_env(policy, Locations.of(tmp_path, {}), None).ready()
         finally:
             connection.exec_driver_sql(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("none.db", "must name a file that is there"),
+        ("no/such.db", "must name a file that is there"),
+        ("", "must name a file that is there"),
+        ("people.csv", "accept the login of the URL: it is no database of SQLite"),
+    ],
+)
+def test_a_path_that_leads_to_no_database_is_said_so(
+    small_policy: Small,
+    small_people: People,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    place: str,
+    said: str,
+) -> None:
+    publish_in(tmp_path, small_policy(), small_people())
+    monkeypatch.setenv("SHOP_URL", f"sqlite:///{tmp_path / place}" if place else "sqlite://")
+    policy = small_policy(publish={"deliver": DELIVER})
+    for deliver in (deliver_release, make_release):
+        with pytest.raises(PublishError, match=said) as refused:
+            deliver(policy, Locations.of(tmp_path, {}))
+        assert str(tmp_path) not in str(refused.value)
+    assert not (tmp_path / "none.db").exists()
+
+
+def test_a_database_that_another_program_holds_is_said_so(
+    small_policy: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHOP_URL", f"sqlite:///{tmp_path}/shop.db?timeout=0")
+    with sqlite3.connect(tmp_path / "shop.db", isolation_level=None) as holder:
+        holder.execute("CREATE TABLE mine (a int)")
+        holder.execute("BEGIN IMMEDIATE")
+        destination = at_database_env(
+            small_policy(publish={"deliver": DELIVER}), Locations.of(tmp_path, {}), None
+        )
+        with pytest.raises(PublishError, match="another program holds it"):
+            destination.ready()
+        holder.execute("ROLLBACK")
+        destination.ready()
+
+
+@pytest.mark.parametrize("url", ["mysql://me@host/shop", "duckdb:///shop.db", "oracle://host"])
+def test_other_databases_are_refused_before_a_driver_is_asked_for(
+    small_policy: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    monkeypatch.setenv("SHOP_URL", url)
+    with pytest.raises(InputError, match=r"within a transaction \(postgresql or sqlite\)"):
+        at_database_env(small_policy(publish={"deliver": DELIVER}), Locations.of(tmp_path, {}), None)
+
+
+def test_a_table_of_somebody_else_where_releases_are_recorded_is_refused(
+    small_policy: Small, tmp_path: Path, engine: sa.Engine
+) -> None:
+    with engine.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE anon_pipeline_releases (table_name text, mine int)")
+    policy = small_policy(publish={"deliver": DELIVER})
+    with pytest.raises(PublishError, match="anon_pipeline_releases beside it must be that of this tool"):
+        at_database_env(policy, Locations.of(tmp_path, {}), None).ready()
