@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.encode.codes import code_sensitive_of
 from anon_pipeline.encode.grids import grid_units, noises
 from anon_pipeline.encode.noise import output_bounds
@@ -30,7 +31,9 @@ from anon_pipeline.risk.attributes import (
     count_open_classes,
 )
 from anon_pipeline.risk.averaging import averaging_risk
+from anon_pipeline.risk.common_values import one_in_common
 from anon_pipeline.risk.expected_linking import NoiseLaw
+from anon_pipeline.risk.people import most_of_one
 from anon_pipeline.risk.posterior import posterior_risk
 
 _SIMULATED = 2**21  # records whose noise is simulated, all draws together, but for 8 draws at least
@@ -117,6 +120,39 @@ def homogeneity(evidence: Evidence, policy: Policy, name: str) -> float:
     return count_open_classes(
         class_homogeneity(codes, evidence.classes.labels, m=len(sizes)) >= 1, sizes
     ).share
+
+
+def person_homogeneity(evidence: Evidence, policy: Policy, name: str) -> float:
+    """Return the share of the people of whom all classes together leave one value, in [0, 1].
+
+    Of all people with a released record: those with records in two classes or more, all with one value of a
+    sensitive column, which is the only one that occurs in all of these classes.
+
+    Raises:
+        InputError: this is a file alone, or the policy does not say whose records they are.
+    """
+    people = _people_of(evidence)
+    codes, _ = code_sensitive_of(evidence.released, name, policy.sensitive[name], folder=evidence.hierarchies)
+    classes = evidence.classes
+    return float(one_in_common(codes, classes.labels, people, m=len(classes.sizes)).mean())
+
+
+def dominance(evidence: Evidence) -> float:
+    """Return the share of the people in classes of which one person has more than half of the records.
+
+    Raises:
+        InputError: this is a file alone, or the policy does not say whose records they are.
+    """
+    people, classes = _people_of(evidence), evidence.classes
+    most = most_of_one(classes.labels, people, m=len(classes.sizes))
+    return count_open_classes(2 * most > classes.sizes, evidence.class_sizes).share
+
+
+def _people_of(evidence: Evidence) -> NDArray[np.int64]:
+    require_originals(evidence)
+    if evidence.people is None:
+        raise InputError("this limit must be measured on people, which the policy does not name (person)")
+    return evidence.people
 
 
 def skewness(evidence: Evidence, policy: Policy, name: str) -> float:

@@ -34,6 +34,7 @@ def accepted_risks(policy: Policy) -> Mapping[str, str]:
             _by_noise(policy),
             _by_linking(policy),
             _by_classes(policy),
+            _by_several_records(policy),
             _by_acknowledgement(policy),
             by_missing_review(policy),
             _by_judging(policy),
@@ -148,6 +149,23 @@ def _by_classes(policy: Policy) -> Iterator[tuple[str, str]]:
                 f"{100 * share:g} % of the {unit_of(policy)} may be in classes that give {name} away (usual: "
                 f"{100 * usual.HOMOGENEITY:g} %)",
             )
+
+
+def _by_several_records(policy: Policy) -> Iterator[tuple[str, str]]:
+    attacks = policy.gate.attacks
+    for name, share in attacks.person_homogeneity.items():
+        if share > usual.HOMOGENEITY:
+            yield (
+                f"gate.attacks.person_homogeneity.{name}",
+                f"of {100 * share:g} % of the people all classes together may give {name} away (usual: "
+                f"{100 * usual.HOMOGENEITY:g} %)",
+            )
+    if attacks.dominance is not None and attacks.dominance > usual.DOMINANCE:
+        yield (
+            "gate.attacks.dominance",
+            f"{100 * attacks.dominance:g} % of the people may be in classes of which one person has more "
+            f"than half of the records (usual: {100 * usual.DOMINANCE:g} %)",
+        )
 
 
 def _by_demanding_nothing(policy: Policy) -> Iterator[tuple[str, str]]:

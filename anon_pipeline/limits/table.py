@@ -45,6 +45,7 @@ from anon_pipeline.limits.roles import (
     SINGLE_VALUE,
 )
 from anon_pipeline.limits.safe_harbor import SAFE_HARBOR
+from anon_pipeline.limits.several_records import DOMINANCE, PERSON_HOMOGENEITY
 from anon_pipeline.limits.sizes import (
     MARKETER_RISK,
     MINIMAL_UNIQUES,
@@ -95,6 +96,8 @@ _OWN = (
     AVERAGING,
     LINKAGE,
     HOMOGENEITY,
+    PERSON_HOMOGENEITY,
+    DOMINANCE,
     NEAR_HOMOGENEITY,
     HIDDEN_HOMOGENEITY,
     JOINT_HOMOGENEITY,

@@ -9,7 +9,13 @@ LINKING = 0.2
 """Largest share that may be linked, by noise or by one insensitive column ([ADR 47])."""
 
 HOMOGENEITY = 0.05
-"""Largest share of the records in classes with one value, or nearly one value, of a column ([ADR 54, 58])."""
+"""Largest share of the records in classes with one value, or nearly one value, of a column ([ADR 54, 58]).
+
+Also of the people whose classes have one value in common ([ADR 46]).
+"""
+
+DOMINANCE = 0.05
+"""Largest share of the people in classes of which one person has more than half of the records ([ADR 46])."""
 
 RARE_TOGETHER = 0.05
 """Largest share of the records whose insensitive values together fewer than k share ([ADR 60])."""

@@ -22,7 +22,7 @@ from anon_pipeline.policy.fields import LocalPath, Plain, Real, Share, Strict, W
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.policy.frozen_mapping import FrozenMapping, Keyed
 from anon_pipeline.policy.kind_names import FileFormat
-from anon_pipeline.policy.marks import AFTER, NEEDS_NOISE, SHOWN, BeforeMaking, Below, Fits, Names
+from anon_pipeline.policy.marks import AFTER, LATER, NEEDS_NOISE, SHOWN, BeforeMaking, Below, Fits, Names
 from anon_pipeline.policy.protection import JUDGED, MORE, NEUTRAL
 from anon_pipeline.policy.whole_column_rules import needs_distribution
 
@@ -72,6 +72,11 @@ def _known_problems(known: tuple[KnownColumns, ...], sections: Mapping[str, Any]
 def _of_records(wanted: Any, sections: Mapping[str, Any]) -> Iterator[str]:
     if wanted is not None and sections.get("person") is not None:
         yield "counts records one by one, and must be left out with person"
+
+
+def _of_people(wanted: Any, sections: Mapping[str, Any]) -> Iterator[str]:
+    if wanted not in (None, {}) and sections.get("person") is None:
+        yield "is about people with several records, and needs person"
 
 
 class Averaging(Strict):
@@ -199,6 +204,18 @@ class Attacks(Strict):
     homogeneity: Annotated[Keyed[Share], SHOWN, AFTER, Names("sensitive")] = Field(
         default_factory=FrozenMapping,
         description="Sensitive column → largest share of the records in classes with a single value of it.",
+    )
+    person_homogeneity: Annotated[Keyed[Share], SHOWN, AFTER, LATER, Names("sensitive"), Fits(_of_people)] = (
+        Field(
+            default_factory=FrozenMapping,
+            description="Sensitive column → largest share of the people with one value of it, the only one "
+            "that all of their classes have. Needs person.",
+        )
+    )
+    dominance: Annotated[Share | None, SHOWN, AFTER, LATER, Fits(_of_people)] = Field(
+        None,
+        description="Largest share of the people in classes of which one person has more than half of the "
+        "records. Needs person.",
     )
     skewness: Annotated[Keyed[Annotated[Real, Field(ge=1)]], SHOWN, AFTER, Names("sensitive")] = Field(
         default_factory=FrozenMapping,

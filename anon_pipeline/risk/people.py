@@ -36,6 +36,24 @@ def count_people(labels: NDArray[np.integer], people: NDArray[np.integer], *, m:
     return np.bincount(pairs // width, minlength=m).astype(np.int64)
 
 
+def most_of_one(labels: NDArray[np.integer], people: NDArray[np.integer], *, m: int) -> NDArray[np.int64]:
+    """Count the records of the person of each class who has most of them there, (m,).
+
+    Args:
+        labels: (r,) class of each record, 0 … m−1.
+        people: (r,) whose record it is, 0 or more.
+
+    >>> most_of_one(np.array([0, 0, 0, 1]), np.array([7, 7, 8, 7]), m=2).tolist()
+    [2, 1]
+    """
+    most = np.zeros(m, np.int64)
+    if len(labels):
+        width = int(people.max()) + 1
+        pairs, counts = count_values(labels.astype(np.int64) * width + people, m * width)
+        np.maximum.at(most, pairs // width, counts)
+    return most
+
+
 def once_for_each(values: NDArray[np.int64], people: NDArray[np.integer]) -> NDArray[np.int64]:
     """Return each value once for each of the people who have it, ascending.
 

@@ -233,7 +233,7 @@ def visits() -> pd.DataFrame:
     table = patients.iloc[own].reset_index(drop=True)
     illness = random.choice(["asthma", "flu", "gout", "none"], len(own))
     shown = random.integers(18, 90, len(own))
-    return table.assign(
+    return with_what_stays(table, own).assign(
         visit=[f"V{i}" for i in range(len(own))],
         diagnosis=illness,
         email=[f"p{i}@mail.example" for i in own],
@@ -241,6 +241,30 @@ def visits() -> pd.DataFrame:
         birth_date=[f"19{i % 60 + 20}-0{i % 9 + 1}-1{i % 10}" for i in own],
         weight=shown,
         room=random.choice(["a", "b", "c", "d"], len(own)),
+    )
+
+
+def with_what_stays(table: pd.DataFrame, own: np.ndarray) -> pd.DataFrame:
+    """Add an illness that each patient always has, and when and where each visit was."""
+    random, n = np.random.default_rng(20), len(own)
+    illnesses = random.integers(0, 24, int(own.max()) + 1)
+    return table.assign(
+        chronic=[f"illness {illnesses[i]}" for i in own],
+        month=random.integers(1, 13, n).astype(str),
+        ward=random.choice(["east", "west"], n),
+    )
+
+
+def purchases() -> pd.DataFrame:
+    """Synthetic purchases: of twelve customers of each of twelve towns, one buys nearly all."""
+    random = np.random.default_rng(21)
+    own = np.repeat(np.arange(144), np.where(np.arange(144) % 12 == 0, 60, 2))
+    return pd.DataFrame(
+        {
+            "customer": [f"C{i:03}" for i in own],
+            "town": [f"town {i // 12}" for i in own],
+            "article": random.choice(["bread", "milk", "wine", "salt"], len(own)),
+        }
     )
 
 
@@ -271,6 +295,8 @@ def names_in(*tables: pd.DataFrame) -> frozenset[str]:
 
 def table_of(policy: Policy, people: pd.DataFrame, visits: pd.DataFrame) -> pd.DataFrame:
     """Return the columns of a policy, of the table that it names."""
+    if policy.source.path == "purchases.csv":
+        return purchases()
     if policy.source.path == "few.csv":  # a dozen of people with many visits, in no order that tells
         few = visits.assign(name=np.array([f"Given{i}" for i in "abcdefghijkl"])[np.arange(len(visits)) % 12])
         return few.assign(id=visits["visit"])[[*policy.columns]]
@@ -306,20 +332,40 @@ def test_what_may_be_harmless_is_published_with_a_warning(
         assert unknown_keys(said, besides=names_in(people, visits)) == []
 
 
+@pytest.mark.parametrize(
+    ("name", "limit"),
+    [
+        ("one_illness_in_all_visits", "person_homogeneity.chronic"),
+        ("one_customer_buys_nearly_all", "dominance"),
+    ],
+)
+def test_what_several_records_of_a_person_reveal_no_other_limit_sees(
+    name: str, limit: str, people: pd.DataFrame, visits: pd.DataFrame, tmp_path: Path
+) -> None:
+    (tmp_path / "key").write_bytes(b"0123456789abcdef")
+    policy = load_policy(Path(__file__).parent / "careless" / f"{name}.yaml")
+    report = anonymize(policy, table_of(policy, people, visits), hierarchies=tmp_path).report
+    assert [one.limit for one in report.verdicts if one.status is not Status.PASSED] == [limit]
+
+
 @pytest.mark.parametrize("path", of_outcome("unkept"), ids=lambda path: path.stem)
-def test_a_careless_release_is_not_published(path: Path, people: pd.DataFrame) -> None:
+def test_a_careless_release_is_not_published(
+    path: Path, people: pd.DataFrame, visits: pd.DataFrame, tmp_path: Path
+) -> None:
+    (tmp_path / "key").write_bytes(b"0123456789abcdef")
     policy = load_policy(path)
-    report = anonymize(policy, people[[*policy.columns]]).report
+    report = anonymize(policy, table_of(policy, people, visits), hierarchies=tmp_path).report
     assert not report.passed
     assert any(re.search(expected_of(path)[1], one.limit) for one in report.unkept)
 
 
 @pytest.mark.parametrize("path", HONEST, ids=lambda path: path.stem)
 def test_an_honest_policy_that_looks_like_one_is_published_in_green(
-    path: Path, people: pd.DataFrame, visits: pd.DataFrame
+    path: Path, people: pd.DataFrame, visits: pd.DataFrame, tmp_path: Path
 ) -> None:
+    (tmp_path / "key").write_bytes(b"0123456789abcdef")
     policy = load_policy(path)
-    report = anonymize(policy, table_of(policy, people, visits)).report
+    report = anonymize(policy, table_of(policy, people, visits), hierarchies=tmp_path).report
     others = {one.limit: (str(one.status), one.value) for one in report.verdicts}
     assert {name: said for name, said in others.items() if said[0] != Status.PASSED} == {}
 

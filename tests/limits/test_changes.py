@@ -79,7 +79,7 @@ def at(path: tuple[str, ...], value: Any) -> dict[str, Any]:
 def test_every_limit_of_the_gate_is_tried_here() -> None:
     demanded = {demand.limit.name for demand in demands(full())}
     others = {"sticky", "repeated_people", "accepted", "rare_together", "named_people"}
-    others |= {"utility_excess"}  # of people with several records, whom record_key excludes
+    others |= {"utility_excess", "person_homogeneity", "dominance"}  # of several records, no record_key
     others |= {"union_homogeneity", "utility_kept"}  # of several texts, of drawn categories
     others |= {"unconfident_records"}  # only without suppress.confidence
     assert demanded | others == {limit.name for limit in LIMITS}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from anon_pipeline.risk.people import (
     count_people,
     linked_share,
     linked_to_people,
+    most_of_one,
     once_for_each,
     people_diversity,
     people_table,
@@ -162,6 +164,17 @@ def test_the_share_of_people_is_not_the_share_of_records() -> None:
         linked_share(np.array(x), np.arange(2)) == sum(x) / 2
         for x in itertools.product((False, True), repeat=2)
     )
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), min_size=1, max_size=30))
+def test_the_most_records_of_one_person_of_a_class(records: list[tuple[int, int]]) -> None:
+    labels, people = (np.array(one, np.int64) for one in zip(*records, strict=True))
+    found = most_of_one(labels, people, m=5).tolist()
+    assert found == [
+        max(Counter(person for own, person in records if own == label).values(), default=0)
+        for label in range(5)
+    ]
+    assert most_of_one(labels[:0], people[:0], m=2).tolist() == [0, 0]
 
 
 @given(st.lists(st.tuples(st.integers(-(2**40), 2**40) | st.integers(0, 3), st.integers(0, 4)), max_size=30))
