@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
+from anon_pipeline.policy.cleaning_changes import cleaning_changes
 from anon_pipeline.policy.coarsening import Coarsened
 from anon_pipeline.policy.columns import Identifier
 from anon_pipeline.policy.marks import OPEN, Marks, field_marks, sections_in
@@ -85,7 +86,9 @@ def _walk(before: BaseModel, after: BaseModel, path: tuple[str, ...], above: Mar
             continue
         mark, marks = protection_of(declared), field_marks(type(before), name)
         within = marks.below(above) if marks.marked else above
-        if isinstance(old, BaseModel) and type(old) is type(new) and mark is not NEUTRAL:
+        if here == ("clean",) and isinstance(before, Policy) and isinstance(after, Policy):
+            yield from _changes_of_cleaning(before, after)
+        elif isinstance(old, BaseModel) and type(old) is type(new) and mark is not NEUTRAL:
             yield from _walk(old, new, here, within)
         elif here == ("columns",):
             yield from _columns(old, new, within)
@@ -93,6 +96,19 @@ def _walk(before: BaseModel, after: BaseModel, path: tuple[str, ...], above: Mar
             effect = Effect.UNKNOWN if mark is None else mark.compare(old, new)
             told = marks.below(above).shown == "whole" and all(map(_is_public, (old, new)))
             yield Change(".".join(here), effect, _text(old, told=told), _text(new, told=told), path=here)
+
+
+def _changes_of_cleaning(before: Policy, after: Policy) -> Iterator[Change]:
+    """Yield what differs in how columns are cleaned, and at least that the section does."""
+    found = cleaning_changes(before, after)
+    for one in found:
+        old, new = (_text(value, told=False) for value in (one.before, one.after))
+        note = f"{', '.join(one.columns)}{f'; {one.note}' if one.note else ''}"
+        yield Change(f"clean.{one.key}", one.effect, old, new, note=note, path=("clean", one.key))
+    if not found:
+        old, new = (_text(policy.clean, told=False) for policy in (before, after))
+        note = "no column of both policies is cleaned otherwise"
+        yield Change("clean", Effect.NEUTRAL, old, new, note=note, path=("clean",))
 
 
 def _is_public(value: Any) -> bool:
