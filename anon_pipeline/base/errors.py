@@ -9,9 +9,10 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import PurePath
 from types import TracebackType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from anon_pipeline.base.quiet import quiet
+from anon_pipeline.base.record_numbers import RecordNumbers
 
 ANOTHER_DRAW = "where there is noise, a changed policy draws it again, which costs ε"
 """Goes with every advice that is followed by changing the policy, since the draw may be paid for already."""
@@ -45,19 +46,19 @@ class PluginError(_Listed):
 
 
 class _Aside:
-    """Texts that go along with an error and are in no text of it: not shown, not copied, not pickled."""
+    """What goes along with an error and is in no text of it: not shown, not copied, not pickled."""
 
-    __slots__ = ("texts",)
+    __slots__ = ("items",)
 
-    def __init__(self, texts: Sequence[str] = ()) -> None:
-        self.texts = tuple(texts)
+    def __init__(self, items: Sequence[Any] = ()) -> None:
+        self.items = tuple(items)
 
     def __repr__(self) -> str:
         """Say how many there are."""
-        return f"({len(self.texts)} withheld)"
+        return f"({len(self.items)} withheld)"
 
     def __reduce__(self) -> tuple[type[_Aside], tuple[()]]:
-        """Leave the texts where they are."""
+        """Leave it where it is."""
         return _Aside, ()
 
 
@@ -68,23 +69,31 @@ class InputError(_Listed):
         problems: a line per mistake.
         names: names from the data, which may be cells, a line each. They are in no message, and only
             `withheld_names` returns them, for a terminal whose user has asked for them.
-        records: numbers of the records with a mistake, a line per mistake. As names are; only
-            `withheld_records` returns them.
+        records: numbers of the records with a mistake, for each kind of it. As names are; only
+            `withheld_records` and `withheld_numbers` return them.
     """
 
     def __init__(
-        self, problems: str | Sequence[str], *, names: Sequence[str] = (), records: Sequence[str] = ()
+        self,
+        problems: str | Sequence[str],
+        *,
+        names: Sequence[str] = (),
+        records: Sequence[RecordNumbers] = (),
     ) -> None:
         self._names, self._records = _Aside(names), _Aside(records)
         super().__init__(problems)
 
     def withheld_names(self) -> tuple[str, ...]:
         """Return names from the data, which may be personal: for a terminal alone, never for a log."""
-        return self._names.texts
+        return self._names.items
 
     def withheld_records(self) -> tuple[str, ...]:
-        """Return which records have mistakes: for a terminal or a private file alone, never for a log."""
-        return self._records.texts
+        """Return the first records with each kind of mistake: for a terminal alone, never for a log."""
+        return tuple(one.first for one in self._records.items)
+
+    def withheld_numbers(self) -> tuple[RecordNumbers, ...]:
+        """Return all records with mistakes: for a private file alone, never for a log."""
+        return self._records.items
 
 
 class PublishError(_Listed):

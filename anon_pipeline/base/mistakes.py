@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
-
-_FIRST = 10
+from anon_pipeline.base.record_numbers import RecordNumbers
 
 
 def counted_records(records: int) -> str:
@@ -24,16 +23,6 @@ def counted_records(records: int) -> str:
     ('1 record', '2 records')
     """
     return f"{records} record{'s' * (records != 1)}"
-
-
-def first_numbers(numbers: Sequence[int]) -> str:
-    """List the first of some numbers of records, and how many more there are: private, as a cell is.
-
-    >>> first_numbers(range(1, 13))
-    '1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 2 more'
-    """
-    left = len(numbers) - _FIRST
-    return ", ".join(map(str, numbers[:_FIRST])) + (f" and {left} more" if left > 0 else "")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,9 +49,9 @@ class Mistake:
         return f"{self.column}: {self.rule}, got {counted} {self.kind}. {self.advice}"
 
     @property
-    def where(self) -> str:
-        """Name the first records, from 1: private, as a cell is."""
-        return f"{self.column}, {self.kind}: {first_numbers((np.flatnonzero(self.rows) + 1).tolist())}"
+    def where(self) -> RecordNumbers:
+        """Return its records, from 1: private, as a cell is."""
+        return RecordNumbers(f"{self.column}, {self.kind}", np.flatnonzero(self.rows) + 1)
 
 
 def mistakes_error(

@@ -72,8 +72,8 @@ class _Group(click.Group):
             return super().invoke(ctx)
         except InputError as error:
             show_names(ctx, error.withheld_names())
-            show_records(ctx, error.withheld_records())
-            advice = find_records_advice(ctx, error.withheld_records())
+            show_records(ctx, error.withheld_numbers())
+            advice = find_records_advice(ctx, error.withheld_numbers())
             if advice is None:
                 raise
             raise InputError([*error.problems, advice]) from None

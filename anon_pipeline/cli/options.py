@@ -96,8 +96,8 @@ _mistakes_option = click.option(
     type=NEW_FILE,
     expose_value=False,
     callback=_note(MISTAKES_TO),
-    help="If the input has mistakes, write which records they are, first of all, to this file, for you alone "
-    "(mode 0600).",
+    help="If the input has mistakes, first write which records they are, all of them, to this file, for you "
+    "alone (mode 0600).",
 )
 project_options = together(project_option, _allow_outside_option)
 """Options ``project`` and ``allow_outside`` of commands whose policy has paths."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from anon_pipeline.base.errors import GateRefused
     from anon_pipeline.base.observer import Progress as Far
     from anon_pipeline.base.observer import Step
+    from anon_pipeline.base.record_numbers import RecordNumbers
     from anon_pipeline.gate import GateReport
     from anon_pipeline.policy.model import Policy
 
@@ -51,24 +52,24 @@ def show_names(ctx: click.Context, names: Sequence[str], title: str = "Undeclare
         click.echo(f"  {name}", err=True)
 
 
-def show_records(ctx: click.Context, records: Sequence[str]) -> None:
+def show_records(ctx: click.Context, records: Sequence[RecordNumbers]) -> None:
     """Tell which records have mistakes where that was asked for: on a terminal, in a private file.
 
     Args:
-        records: a line each, see `InputError.withheld_records`.
+        records: of each kind of mistake, see `InputError.withheld_numbers`. A terminal sees the first ones.
     """
-    show_names(ctx, records, "Records with mistakes, from 1")
+    show_names(ctx, [one.first for one in records], "Records with mistakes, from 1")
     path = ctx.meta.get(MISTAKES_TO)
     if records and path is not None:
-        write_file(path, "".join(f"{line}\n" for line in records).encode(), what="mistakes")
+        write_file(path, "".join(f"{one.every}\n" for one in records).encode(), what="mistakes")
         click.echo(f"mistakes  {path}", err=True)
 
 
-def find_records_advice(ctx: click.Context, records: Sequence[str]) -> str | None:
+def find_records_advice(ctx: click.Context, records: Sequence[RecordNumbers]) -> str | None:
     """Say how to find the records with mistakes; None where there are none, or they were told.
 
     Args:
-        records: a line each, see `InputError.withheld_records`.
+        records: of each kind of mistake, see `InputError.withheld_numbers`.
     """
     offered = MISTAKES_TO in ctx.meta and ctx.meta[MISTAKES_TO] is None
     if not records or not offered or shows_values(ctx, err=True):

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from anon_pipeline.base.errors import InputError, raise_alone, withhold_text
-from anon_pipeline.base.mistakes import first_numbers
+from anon_pipeline.base.record_numbers import RecordNumbers
 from anon_pipeline.base.size_bounds import BoundedLines, Held, limit_error, open_readable
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.sources.bounds import refuse_large_file, refuse_long_lines, refuse_long_texts
@@ -186,7 +186,7 @@ def _torn_error(name: str, fields: int, torn: Sequence[int], *, titled: bool) ->
     said = f"{name}: every line must have {wanted}, got {got} with more or fewer"
     return InputError(
         f"{said}. {TITLED}" if titled else said,
-        records=[f"{name}, with more or fewer fields: {first_numbers(torn)}"],
+        records=[RecordNumbers(f"{name}, with more or fewer fields", torn)],
     )
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.base.mistakes import first_numbers
+from anon_pipeline.base.record_numbers import RecordNumbers
 
 _BREAK: Final = r"\r\n|\n|\r"
 _LEAST: Final = 2  # fields of a cell that must be values of their columns; so must half of all its fields
@@ -48,7 +48,7 @@ def refuse_swallowed_records(name: str, table: pa.Table, sep: str, *, before: in
         raise InputError(
             f'{name}: {said} other records within a cell: a quote (") is missing, or there is one too many. '
             "Correct the file; if such cells are right, remove their line breaks.",
-            records=[f"{name}, with other records within a cell: {first_numbers(found)}"],
+            records=[RecordNumbers(f"{name}, with other records within a cell", found)],
         )
 
 

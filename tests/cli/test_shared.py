@@ -10,6 +10,7 @@ import pytest
 
 from anon_pipeline.base.observer import Progress as Far
 from anon_pipeline.base.observer import Step
+from anon_pipeline.base.record_numbers import RecordNumbers
 from anon_pipeline.cli.shared import Progress, print_warnings, show_records
 from anon_pipeline.gate import GateReport, Status, Verdict
 from tests.cli.projects import Folder
@@ -70,6 +71,15 @@ def test_records_with_mistakes_go_to_a_private_file_alone(folder: Callable[..., 
     assert (made.path / "mistakes.txt").stat().st_mode & 0o777 == 0o600
 
 
+def test_the_file_has_all_records_with_a_mistake(folder: Callable[..., Folder]) -> None:
+    head, line = WRONG.splitlines()[0], "b,30,Cork,CANARY,1,flu,a"
+    made = folder("\n".join([head, *[line] * 25, ""]))
+    done = made.call("run", "policy.yaml", "--mistakes-to", "mistakes.txt")
+    assert done.code == 2 and "got 25 records without a digit" in done.err
+    wanted = ", ".join(map(str, range(1, 26)))
+    assert (made.path / "mistakes.txt").read_text() == f"height, without a digit: {wanted}\n"
+
+
 def test_torn_lines_go_to_the_file_too(folder: Callable[..., Folder]) -> None:
     made = folder("person,age,city,height,income,illness,note\na,30\n")
     done = made.call("run", "policy.yaml")
@@ -92,10 +102,10 @@ def test_a_terminal_shows_the_records_that_were_asked_for(monkeypatch: pytest.Mo
     screen = Screen(terminal=True)
     monkeypatch.setattr("sys.stderr", screen)
     ctx = click.Context(click.Command("run"))
-    show_records(ctx, ["height: 7777"])
+    show_records(ctx, [RecordNumbers("height", [7777])])
     assert screen.getvalue() == ""
     ctx.meta["anon_pipeline.cli.options.show_values"] = True
-    show_records(ctx, ["height: 7777"])
+    show_records(ctx, [RecordNumbers("height", [7777])])
     assert "Records with mistakes, from 1 (--show-values):\n  height: 7777" in screen.getvalue()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from anon_pipeline.base.errors import InputError, PublishError
+from anon_pipeline.base.record_numbers import RecordNumbers
 from anon_pipeline.evidence.population_risk import coded_population
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
@@ -24,7 +25,7 @@ def refuse_what_cannot_be_published(
         InputError: the policy signs and there is no usable key; the population cannot be read, or has values
             that its hierarchies lack. Of several problems, all are named.
     """
-    problems, names, records, destination = list[str](), list[str](), list[str](), None
+    problems, names, numbers, destination = list[str](), list[str](), list[RecordNumbers](), None
     try:
         refuse_private_place(policy, locations)
         prepare(locations.release(policy, partition), policy.name)
@@ -37,12 +38,12 @@ def refuse_what_cannot_be_published(
         except InputError as error:
             problems += error.problems
             names += error.withheld_names()
-            records += error.withheld_records()
+            numbers += error.withheld_numbers()
     if destination is not None and not problems:
         raise destination
     if problems:
         first = [] if destination is None else [str(destination)]
-        raise InputError([*first, *problems], names=names, records=records)
+        raise InputError([*first, *problems], names=names, records=numbers)
 
 
 def _at_key(policy: Policy, locations: Locations) -> None:
