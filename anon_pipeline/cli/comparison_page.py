@@ -9,7 +9,7 @@ from typing import Final
 
 _PAGE: Final = Path(__file__).parent / "comparison_page.html.j2"
 _SHARED: Final[Mapping[str, str]] = {
-    "gate": "Whether the gate would pass the release, or the limits that it does not keep.",
+    "gate": "Whether the gate would pass the release, and what it warns of; or the limits that refuse it.",
     "correlations": "Change of correlations of columns of numbers.",
     "seconds": "Time to make the release, without the gate and measuring.",
 }

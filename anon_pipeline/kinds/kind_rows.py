@@ -8,8 +8,9 @@ from typing import Final
 
 from anon_pipeline.kinds.compare_kinds import Alike, Compared
 from anon_pipeline.tuning.map_frame import MapWords
-from anon_pipeline.tuning.output import number, rows_as_csv
+from anon_pipeline.tuning.output import rows_as_csv
 from anon_pipeline.tuning.risk_map import MapPoint, risk_map
+from anon_pipeline.tuning.shown_numbers import number
 
 COLUMNS: Final = (
     *("policy", "kind", "gate", "records", "risk", "copied", "membership", "gain", "loss", "columns"),

@@ -10,8 +10,9 @@ from anon_pipeline.base.drawing import limit_line, picture, shape
 from anon_pipeline.limits.table import demands, limit_of
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.tuning.map_frame import PAPER, STYLE, Scale, map_axes, scale_of
-from anon_pipeline.tuning.output import number, title, verdict
+from anon_pipeline.tuning.output import verdict
 from anon_pipeline.tuning.results import Point, Tuning
+from anon_pipeline.tuning.shown_numbers import number, title
 
 
 def ru_map(tuning: Tuning, policy: Policy | None = None) -> str:

@@ -7,7 +7,8 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from anon_pipeline.tuning.outcomes import Measured
-from anon_pipeline.tuning.output import amounts_in_words, number, rows_as_csv
+from anon_pipeline.tuning.output import rows_as_csv
+from anon_pipeline.tuning.shown_numbers import amounts_in_words, number
 
 COLUMNS: Final = (
     *(
@@ -32,14 +33,35 @@ _MORE: Final = 1.05
 
 
 def gate_in_words(one: Measured) -> str:
-    """Say whether the gate passes a release, with how many warnings, and whether protection is weaker."""
+    """Say whether the gate passes a release, what it warns of, and whether protection is weaker."""
+    warned = () if one.outcome is None else one.outcome.warned
+    return _gate(one, f"warns: {', '.join(warned)}")
+
+
+def short_gates(found: Sequence[Measured]) -> tuple[list[str], list[str]]:
+    """Say of each variant what `gate_in_words` says, with numbers for limits that warn; and which is which.
+
+    Most variants warn of the same limits, whose names need many lines each.
+    """
+    passing = [one.outcome for one in found if one.outcome is not None and not one.outcome.refused]
+    names = dict.fromkeys(name for own in passing for name in own.warned)
+    numbers = {name: number for number, name in enumerate(names, 1)}
+    said = []
+    for one in found:
+        warned = () if one.outcome is None or one.outcome.refused else one.outcome.warned
+        numbered = ", ".join(map(str, sorted(numbers[name] for name in warned)))
+        said.append(_gate(one, f"warns of {numbered}"))
+    return said, [f"{number}: {name}" for name, number in numbers.items()]
+
+
+def _gate(one: Measured, warnings: str) -> str:
     found = one.outcome
     if found is None:
         return f"no release: {one.problem}"
     if found.refused:
         said = f"refuses: {', '.join(found.refused)}"
     else:
-        said = f"passes, warns of {len(found.warned)}" if found.warned else "passes"
+        said = f"passes, {warnings}" if found.warned else "passes"
     return f"{said}; weaker protection" if one.weakens else said
 
 

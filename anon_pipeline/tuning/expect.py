@@ -87,7 +87,7 @@ def expect(policy: Policy, table: Recoded, *, entropy: Entropy) -> Expected:
         standard_error=(found.errors[0], found.errors[1] * (r / n if found.missing is None else 1.0)),
         smallest_class=_smallest(policy, table),
         errors=dict(zip(policy.perturbed, (error or 0.0 for error in relative), strict=True)),
-        constant=table.constant,
+        hidden=table.hidden,
         of_spread={
             name: shift_over_spread(table.originals[:, j].astype(np.float64), shifts[j])
             for j, name in enumerate(policy.perturbed)

@@ -149,7 +149,7 @@ def _expect(made: Trial, report: GateReport) -> Expected:
         standard_error=(linking.standard_error, 0.0),
         smallest_class=int(sizes.min()) if len(sizes) else 0,
         errors=relative,
-        constant=len(fully_generalized_columns(evidence, policy)),
+        hidden=tuple(fully_generalized_columns(evidence, policy)),
         of_spread={name: error_of_spread(evidence, policy, name) for name in policy.perturbed},
         kept={name: kept_share(evidence, policy, name) for name in policy.categorical},
         linked_categories=_linked_categories(policy, report),

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from anon_pipeline.limits.table import limit_of
 from anon_pipeline.limits.verdicts import Status
 from anon_pipeline.tuning.results import DROWNED, Point, Tuning
+from anon_pipeline.tuning.shown_numbers import amounts_in_words, missed_in_words, number, shown_share, title
+from anon_pipeline.tuning.trade_offs import losses_in_words
 
 COLUMNS = (
     "recoder",
@@ -43,38 +43,6 @@ FROM_THE_DATA = (
     "An ε that is chosen by looking at the data is itself a choice from the data, which no ε counts. Choose "
     "ε before you look, by what it promises, and let tuning choose the rest."
 )
-
-
-def number(value: float | None, digits: int = 3) -> str:
-    """Write a number to so many significant digits; – for none.
-
-    >>> number(0.123456), number(None), number(12345.0, 2)
-    ('0.123', '–', '12000')
-    """
-    if value is None:
-        return "–"
-    if value == 0 or not math.isfinite(value):
-        return f"{value:g}"
-    rounded = float(f"{value:.{digits}g}")
-    return f"{rounded:.0f}" if abs(rounded) >= 10**digits else f"{rounded:.{digits}g}"
-
-
-def amounts_in_words(amounts: Mapping[str, float]) -> str:
-    """Say amounts by column; once where all have the same one.
-
-    >>> amounts_in_words({}), amounts_in_words({"height": 0.1, "weight": 0.1})
-    ('–', '0.1')
-    >>> amounts_in_words({"height": 0.1, "weight": 5.0})
-    'height 0.1, weight 5'
-    """
-    if len({*amounts.values()}) == 1:
-        return f"{next(iter(amounts.values())):g}"
-    return ", ".join(f"{name} {amount:g}" for name, amount in amounts.items()) or "–"
-
-
-def shown_share(share: float, point: Point, records: int) -> float:
-    """Return a share of the input, at least that of k records unless it is 0."""
-    return max(share, min(point.choice.k / records, 1.0)) if share > 0 else 0.0
 
 
 def verdict(point: Point) -> str:
@@ -144,30 +112,17 @@ def _row(point: Point, tuning: Tuning) -> dict[str, str]:
     }
 
 
-def title(point: Point) -> str:
-    """Name a point by its values."""
-    k, epsilon, confidence, recoder, amounts = point.choice
-    parts = [recoder, f"k = {k}"]
-    parts += [] if epsilon is None else [f"ε = {epsilon:g}"]
-    parts += [] if confidence is None else [f"confidence {confidence:g}"]
-    parts += [f"amount {amounts_in_words(dict(amounts))}"] if amounts else []
-    return ", ".join(parts)
-
-
 def describe(tuning: Tuning) -> list[str]:
     """Say in sentences what was found: the recommendation, or what keeps every point out."""
     lines = []
     if tuning.recommended is not None:
         lines.append(f"Recommended: {title(tuning.recommended)}: {tuning.rule}.")
-        lines += _warnings(tuning.recommended)
+        lines += [*losses_in_words(tuning), *_warnings(tuning.recommended)]
     elif tuning.nearest is not None:
         near, limit = tuning.nearest.point, tuning.nearest.limit
-        value = limit.value or 0.0
-        value = shown_share(value, near, tuning.records) if limit_of(limit.limit).published.missing else value
-        has = f"has {number(value, 2)}, {limit.sense} {limit.bound or 0:g} is demanded"
         lines.append(
             f"No point passes. The binding limit is {limit.limit}: the nearest point, {title(near)}, "
-            f"{'does not keep it' if limit.value is None else has}."
+            f"{missed_in_words(limit, near, tuning.records)}."
         )
     else:
         lines.append(

@@ -53,7 +53,7 @@ class Recoded:
     population: P, people of the input; n where records are counted.
     gaps: (g,) people of whom the recoding suppressed a record.
     information_loss: of the recoding.
-    constant: generalized columns with one value in all classes.
+    hidden: generalized columns with one value in all classes.
     """
 
     evidence: Evidence = field(repr=False)
@@ -67,7 +67,7 @@ class Recoded:
     spare: NDArray[np.int64] = field(repr=False)
     records: int
     information_loss: float
-    constant: int
+    hidden: tuple[str, ...]
     people: NDArray[np.int64] | None = field(default=None, repr=False)
     population: int = 0
     gaps: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64), repr=False)
@@ -117,7 +117,7 @@ def recode_input(
         spare=spare_records(policy, evidence),
         records=len(frame),
         information_loss=float(after.facts["k_anonymized"]["information_loss"]),
-        constant=sum(frame[name].take(own).nunique(dropna=False) == 1 for name in policy.generalized),
+        hidden=tuple(one for one in policy.generalized if frame[one].take(own).nunique(dropna=False) == 1),
         people=None if people is None else people[own],
         population=len(frame) if people is None else int(people.max()) + 1,
         gaps=np.empty(0, np.int64) if people is None else np.unique(people[labels < 0]),

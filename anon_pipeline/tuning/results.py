@@ -35,7 +35,7 @@ class Expected:
         columns, or people), at least that of k records in all that were drawn; 0: exact.
     smallest_class: least records of a class that is released, for certain.
     errors: by perturb column with numbers, the same as ``error``; 0 where no record has x ≠ 0.
-    constant: generalized columns with one value in all classes of the recoding.
+    hidden: generalized columns with one value in all classes of the recoding.
     of_spread: by perturb column with numbers, mean |y − x| over the spread of the column, see
         `perturb.error.shift_over_spread`.
     kept: by perturb column of categories, the share of its values that is released as it is.
@@ -53,10 +53,15 @@ class Expected:
     standard_error: tuple[float, float]
     smallest_class: int
     errors: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
-    constant: int = 0
+    hidden: tuple[str, ...] = ()
     of_spread: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     kept: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     linked_categories: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def constant(self) -> int:
+        """How many generalized columns have one value in all classes."""
+        return len(self.hidden)
 
     @property
     def drowned(self) -> list[str]:

@@ -9,8 +9,8 @@ from anon_pipeline.tuning.chart import limit_on_map
 from anon_pipeline.tuning.comparison_rows import gate_in_words
 from anon_pipeline.tuning.map_frame import MapWords
 from anon_pipeline.tuning.outcomes import Measured, Outcome
-from anon_pipeline.tuning.output import number
 from anon_pipeline.tuning.risk_map import MapPoint, risk_map
+from anon_pipeline.tuning.shown_numbers import number
 
 
 def variant_map(found: Sequence[Measured], policy: Policy) -> str:

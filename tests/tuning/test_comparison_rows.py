@@ -7,7 +7,15 @@ import io
 import json
 from dataclasses import replace
 
-from anon_pipeline.tuning.comparison_rows import COLUMNS, as_csv, as_json, by_loss, least_loss, rows
+from anon_pipeline.tuning.comparison_rows import (
+    COLUMNS,
+    as_csv,
+    as_json,
+    by_loss,
+    least_loss,
+    rows,
+    short_gates,
+)
 from tests.tuning.variants import MADE, outcome
 
 
@@ -20,7 +28,17 @@ def test_rows_have_every_column_and_what_is_missing_is_a_dash() -> None:
     assert fixed["gate"] == "no release: anonymize.levels: must name every generalize column"
     assert {fixed[name] for name in COLUMNS if name not in ("variant", "gate")} == {"–"}
     assert refused["gate"] == "refuses: k, linking_risk"
-    assert (larger["gate"], larger["epsilon"]) == ("passes, warns of 1", "–")
+    assert (larger["gate"], larger["epsilon"]) == ("passes, warns: rare_values.x", "–")
+
+
+def test_limits_that_warn_are_numbered_and_named_once() -> None:
+    both = replace(MADE[4], outcome=outcome(warned=("utility_lost_values", "rare_values.x")))
+    said, limits = short_gates([*MADE, both])
+    assert limits == ["1: rare_values.x", "2: utility_lost_values"]
+    assert said[-2:] == ["passes, warns of 1", "passes, warns of 1, 2"]
+    assert said[0] == "passes" and said[1].startswith("no release: ")
+    assert said[2:4] == ["refuses: k, linking_risk", "passes; weaker protection"]
+    assert short_gates(MADE[:1]) == (["passes"], [])
 
 
 def test_csv_has_the_rows() -> None:

@@ -79,7 +79,11 @@ def test_limits_are_judged_certainly_on_expectation_or_not_at_all() -> None:
 
 def test_usefulness_is_judged_by_column_and_refuses_where_the_policy_demands_it() -> None:
     far = replace(
-        expected(0.1), errors={"height": 12.0}, of_spread={"height": 6.0}, constant=1, information_loss=0.85
+        expected(0.1),
+        errors={"height": 12.0},
+        of_spread={"height": 6.0},
+        hidden=("age",),
+        information_loss=0.85,
     )
     found = {v.limit: (v.status, v.value) for v in verdicts(policy_from(attributes()), far)}
     assert [found[name] for name in USEFULNESS] == [

@@ -14,7 +14,8 @@ from anon_pipeline.limits.table import limit_of
 from anon_pipeline.limits.verdicts import Status
 from anon_pipeline.tuning.choose import LEAST_USELESS, USEFUL
 from anon_pipeline.tuning.grid import Grid
-from anon_pipeline.tuning.output import describe, number
+from anon_pipeline.tuning.output import describe
+from anon_pipeline.tuning.shown_numbers import number
 from anon_pipeline.tuning.tune import tune
 from tests.tuning.policies import people, policy
 
