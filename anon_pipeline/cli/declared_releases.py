@@ -254,7 +254,7 @@ def verify_declared_release(
         if unverified:
             click.echo(f"Only a signature vouches for {', '.join(unverified)}: {_WHY}.")
         if not refused:
-            click.echo("Nothing contradicts the manifest.")
+            click.echo("Verified. Nothing contradicts the manifest.")
     if refused:
         click.echo(f"refused by {', '.join(verdict.limit for verdict in refused)}", err=True)
         sys.exit(1)

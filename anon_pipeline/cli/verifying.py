@@ -143,18 +143,18 @@ _IN_PART = (
 
 
 def _describe_result(unverified: int, *, limits: bool) -> str:
-    """Say that nothing was refused, and how many leaves of the manifest were not verified.
+    """Say in the last line that nothing was refused, and how many leaves of the manifest were not verified.
 
     Args:
         limits: whether there are limits that were not verified.
     """
     if not unverified and not limits:
-        return "Nothing contradicts the manifest, and each of its entries was checked."
+        return "Verified. Nothing contradicts the manifest, and each of its entries was checked."
     entries = "1 entry" if unverified == 1 else f"{unverified} entries"
     left = ([f"{entries} cannot be checked here, for the reasons above"] if unverified else []) + (
         ["the limits listed above were not verified"] if limits else []
     )
-    return f"Nothing contradicts the manifest; {', and '.join(left)}."
+    return f"Verified. Nothing contradicts the manifest; {', and '.join(left)}."
 
 
 _MANY = 40  # leaves for one reason, of which only the number is shown

@@ -45,6 +45,8 @@ def verify_several(folder: Path, against: Against, *, jobs: int, as_json: bool) 
     if found.refused:
         click.echo(f"refused: {', '.join(map(printable, found.refused))}", err=True)
         sys.exit(1)
+    if not as_json:
+        click.echo(_conclusion(found))
 
 
 def deeper_folders_in_words(folder: Path, word: str) -> str | None:
@@ -102,6 +104,13 @@ def _several_document(found: Verifications) -> dict[str, Any]:
         "releases": [{"release": name, **as_document(one)} for name, one in found.each.items()],
         "together": None if found.together is None else asdict(found.together),
     }
+
+
+def _conclusion(found: Verifications) -> str:
+    """Say in the last line that nothing was refused."""
+    if len(found.each) == 1:
+        return "Verified. Nothing contradicts the manifest of 1 release."
+    return f"Verified. Nothing contradicts the manifests of {len(found.each):,} releases."
 
 
 def _print(found: Verifications, folder: Path) -> None:

@@ -19,6 +19,7 @@ def test_without_a_policy_it_says_what_was_not_verified(project: Make) -> None:
     assert "Not verified: signature, policy_digest, hierarchies, gate.origin, " in said
     unverified = len(json.loads(made.call("verify", "out", "--json")[1])["unverified"])
     assert f"Nothing contradicts the manifest; {unverified} entries cannot be checked here" in said
+    assert said.rstrip().splitlines()[-1].startswith("Verified. ")
     assert said.rstrip().endswith("and the limits listed above were not verified.")
     assert "It was checked against the public part of its policy, which is stored with it" in said
     document = json.loads(made.manifest.read_text())
@@ -35,7 +36,8 @@ def test_a_release_that_was_changed_is_not_said_to_agree(project: Make) -> None:
     document = json.loads(made.manifest.read_text())
     made.manifest.write_text(json.dumps(document | {"data_digest": "0" * 64}))
     code, said = made.call("verify", "out")
-    assert (code, "Nothing contradicts" in said) == (1, False)
+    assert (code, "Nothing contradicts" in said, "Verified" in said) == (1, False, False)
+    assert said.rstrip().splitlines()[-1].startswith("refused by ")
 
 
 def test_a_program_is_told_by_which_policy_it_was_checked(project: Make) -> None:

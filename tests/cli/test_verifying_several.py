@@ -33,6 +33,8 @@ def test_a_division_is_one_release_of_whole_classes(
     done = made.call("verify", place, "--policy", policy)
     assert done.code == 0, done.err
     assert done.out.count("nothing contradicts its manifest") == 3
+    last = done.out.splitlines()[-1]
+    assert last == "Verified. Nothing contradicts the manifests of 3 releases."
     assert "partitions  passed: one of each key" in done.out
     assert "0 of them in several releases" in done.out
     document = json.loads(made.call("verify", place, "--policy", policy, "--json").out)
@@ -54,7 +56,7 @@ def test_a_partition_that_was_changed_or_is_missing(
     next(first.glob("*.parquet")).write_bytes(b"no table")
     done = made.call("verify", place, "--policy", policy)
     assert done.code == 1
-    assert f"refused: {division}.1" in done.err
+    assert f"refused: {division}.1" in done.err and "Verified" not in done.out
     assert "records released of" not in done.out
     validate(json.loads(made.call("verify", place, "--json").out), schema_of("verify"))
     (first / "manifest.json").unlink()
