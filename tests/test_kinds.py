@@ -111,6 +111,7 @@ EXCEPTED: dict[str, dict[str, str]] = {
         "tuning/advise.py": "k, import SUPPRESSION",
         "tuning/apply.py": "k, suppress",
         "tuning/grid.py": "k, suppress",
+        "tuning/hidden_columns.py": "confidence_k, gate.suppression, k, suppress",
         "cli/comparing_variants.py": "granularity, k",
         "cli/document_parts.py": "granularity",
         "tuning/comparison_rows.py": "granularity, k",

@@ -187,6 +187,8 @@ def _families() -> Mapping[str, Family]:
 
 FAMILIES = _families()
 DEFAULT_RECODER = _ALL[0].name
+OF_CELLS = "optimal"
+"""The recoder that loses least where single cells are suppressed, as docs/comparing.md measures."""
 PREFERENCES = (
     "loss",
     "least_absolute_distance",

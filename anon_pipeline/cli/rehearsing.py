@@ -77,20 +77,48 @@ def rehearse(ctx: click.Context, /, policy_file: Path, **options: Any) -> None:
             echo_json(refusal_document(asked, refused))
             ctx.exit(refused.exit_code)
         raise
+    advice = _advise(asked, made)
     if options["as_json"]:
-        echo_json(rehearsal_document(asked, made))
+        echo_json(rehearsal_document(asked, made) | {"advice": advice})
     else:
-        _print(asked, made, exact=shows_values(ctx))
+        _print(asked, made, advice, exact=shows_values(ctx))
         publishing = command_to_run(policy_file, options)
         click.echo(f"Nothing was published, and no ε was spent. To publish: {publishing}")
     click.echo(PRIVATE, err=True)
 
 
-def _print(asked: Asked, made: Release, *, exact: bool) -> None:
+def _advise(asked: Asked, made: Release) -> list[str]:
+    """Try what leaves something of columns that are hidden entirely, if the gate warns of the recoding."""
+    from anon_pipeline.base.errors import AnonPipelineError, private_stage  # noqa: PLC0415
+    from anon_pipeline.gate import Status  # noqa: PLC0415
+    from anon_pipeline.limits.table import limit_of  # noqa: PLC0415
+    from anon_pipeline.tuning.hidden_columns import MOST_RECORDS, advise_on_hidden  # noqa: PLC0415
+    from anon_pipeline.tuning.recode_input import input_to_recode  # noqa: PLC0415
+    from anon_pipeline.tuning.tune import source_of  # noqa: PLC0415
+
+    warned = [limit_of(verdict.limit) for verdict in made.report.with_status(Status.WARNED)]
+    if (
+        not any(limit.usefulness == "recoding" for limit in warned)
+        or made.facts["raw"]["records"] > MOST_RECORDS
+    ):
+        return []
+    policy, hierarchies = asked.policy, asked.locations.hierarchies
+    try:
+        with Progress() as progress, private_stage("advice"):
+            frame = source_of(policy, asked.locations, partition=asked.partition)
+            before = input_to_recode(policy, frame, hierarchies=hierarchies)
+            return advise_on_hidden(policy, lambda: before, hierarchies=hierarchies, observe=progress)
+    except AnonPipelineError:  # what was rehearsed is said all the same
+        return []
+
+
+def _print(asked: Asked, made: Release, advice: list[str], *, exact: bool) -> None:
     """Print verdicts, warnings and what is left; no measured value, since nobody has the file."""
     policy = asked.policy
     print_report(made.report, f"Rehearsal of {policy.name}", exact=exact, policy=policy, published=False)
     print_warnings(made.report, policy)
+    for line in advice:
+        click.echo(f"advice    {line}")
     click.echo("What would be left:")
     for line in rehearsal_document(asked, made)["left"]:
         click.echo(f"  {line}")

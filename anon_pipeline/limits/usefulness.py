@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.catalog.recoders import OF_CELLS, recoder_of
 from anon_pipeline.evidence.lost_values import lost_columns
 from anon_pipeline.evidence.measures import suppression
 from anon_pipeline.evidence.usefulness import (
@@ -51,11 +52,20 @@ KEPT = 0.25
 
 _MORE = "use fewer quasi-identifiers, hierarchies with more levels, or a recoder of ranges"
 _FINER = f"{_MORE}; or take a smaller k."
+_TRIED = "anon-pipeline rehearse POLICY tries what helps."
 
 
 def _finer(policy: Policy, of: str) -> str:
-    """Advise no k below the usual one, which would have a warning of its own."""
-    return _FINER if policy.gate_k > usual.SMALLEST_K else f"{_MORE}."
+    """Advise what this policy can change; no k below the usual one, which would have a warning of its own."""
+    wanted, most = policy.anonymize, policy.gate.suppression
+    ways = [_MORE]
+    if wanted.suppression_limit < (1 - RELEASED if most is None else most):
+        ways.append("or a larger anonymize.suppression_limit")
+    if recoder_of(wanted.recoder).family.cells and wanted.suppress != "cells":
+        ways.append(f"or anonymize.recoder: {OF_CELLS} with anonymize.suppress: cells")
+    if policy.gate_k > usual.SMALLEST_K:
+        ways.append("or take a smaller k")
+    return f"{'; '.join(ways)}. {_TRIED}"
 
 
 _CLOSER = "take a smaller amount, or another mechanism; or generalize the column."

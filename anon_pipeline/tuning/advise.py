@@ -37,6 +37,7 @@ from anon_pipeline.sources import read_source
 from anon_pipeline.stages.private import Staged
 from anon_pipeline.tuning.expect import expect
 from anon_pipeline.tuning.grid import Choice, Grid, choices, policy_at
+from anon_pipeline.tuning.hidden_columns import advise_on_hidden
 from anon_pipeline.tuning.limit_forecasts import verdicts
 from anon_pipeline.tuning.recode_input import Recoded, input_to_recode, recode_input
 from anon_pipeline.tuning.results import Point
@@ -101,10 +102,24 @@ def advise(
         except AnonPipelineError:  # a bug, too, is one behind `private_stage`; an interrupt is none
             otherwise = NO_ADVICE
     lines = [f"{', '.join(foreseen)}: {found or otherwise}"] if foreseen else []
+    if found is None and any(limit_of(name).usefulness == "recoding" for name in refused):
+        lines += _advice_on_hidden(policy, before, hierarchies, observe)
     others = [name for name in refused if not (limit_of(name).forecast.is_possible and found)]
     said = ((limit_of(name).name, advice_on(name, policy)) for name in others)
     lines += dict.fromkeys(f"{name}: {advice}" for name, advice in said if advice)
     return [*lines, f"({ANOTHER_DRAW}; {_FREE})"] if lines else []
+
+
+def _advice_on_hidden(
+    policy: Policy, before: Callable[[], Staged], hierarchies: Path, observe: Observer
+) -> Iterator[str]:
+    """Say what leaves something of hidden columns; nothing where that cannot be computed."""
+    try:
+        with private_stage("advice"):
+            found = advise_on_hidden(policy, before, hierarchies=hierarchies, observe=observe)
+    except AnonPipelineError:  # as in `advise`
+        return
+    yield from found
 
 
 def _nothing_near(policy: Policy, refused: Sequence[str]) -> str:

@@ -33,6 +33,26 @@ def test_a_rehearsal_in_words_and_as_json(folder: Folders) -> None:
     assert not (made.path / "out").exists()
 
 
+def test_what_helps_against_hidden_columns_was_tried(
+    folder: Folders, small_policy: Callable[..., Policy]
+) -> None:
+    people = [
+        f"p{i},{20 + i % 40},{'Cork' if i % 2 else 'Kerry'},{170 + i % 9},{i % 7},flu{i % 4},a"
+        for i in range(300)
+    ]
+    rare = [f"r{i},30,village{i},170,3,flu1,a" for i in range(24)]
+    made = folder("\n".join(["person,age,city,height,income,illness,note", *people, *rare, ""]))
+    own = small_policy(anonymize={"suppression_limit": 0.01, "k": 3}, gate={"suppression": 0.4})
+    write_policy(made.path / "policy.yaml", own)
+    done = made.call("rehearse", "policy.yaml")
+    assert done.code == 0, done.err
+    assert "anon-pipeline rehearse POLICY tries what helps." in done.out
+    advice = [line for line in done.out.splitlines() if line.startswith("advice")]
+    assert any("anonymize.suppression_limit: " in line and " of city." in line for line in advice), done.out
+    told = json.loads(made.call("rehearse", "policy.yaml", "--json").out)["advice"]
+    assert [f"advice    {line}" for line in told] == advice
+
+
 @pytest.mark.parametrize("as_json", [False, True])
 def test_a_refusal_has_the_code_of_run(
     folder: Folders, small_policy: Callable[..., Policy], as_json: bool

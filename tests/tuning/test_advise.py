@@ -20,6 +20,8 @@ from anon_pipeline.tuning.advise import NO_ADVICE, advise, near_choices
 from anon_pipeline.tuning.grid import Choice
 from anon_pipeline.tuning.recode_input import input_to_recode
 from tests.tuning.policies import people, policy
+from tests.tuning.test_hidden_columns import policy as one_town
+from tests.tuning.test_hidden_columns import rare_towns
 
 KNOWN = [{"columns": ["weight"], "risk": 1}]  # it is released as it is: of that, only measured
 
@@ -162,3 +164,10 @@ def test_advice_that_cannot_be_computed_is_no_failure(
     with pytest.raises(KeyboardInterrupt):
         error = KeyboardInterrupt()
         asked(wanted, "linking_risk")
+
+
+def test_hidden_columns_that_refuse_get_changes_that_were_tried() -> None:
+    wanted = one_town(gate={"suppression": 0.15, "utility": {"fully_generalized": 0}})
+    found = asked(wanted, "utility_fully_generalized", frame=rare_towns())
+    assert "anonymize.suppression_limit: 0.08 would leave something of town." in found
+    assert not any("would leave" in line for line in asked(wanted, "k", frame=rare_towns()))
