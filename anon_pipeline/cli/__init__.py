@@ -53,8 +53,9 @@ from anon_pipeline.cli.warming import warmup
 __all__ = ["cli", "main"]
 
 _EXIT_CODES = """
-Exit codes: 0 done; 1 the gate refused; 2 the input or the policy is wrong; 3 infeasible (no recoding within
-the limits); 130 interrupted.
+Exit codes: 0 done; 1 the gate refused, or something does not verify; 2 the input or the policy is wrong; 3
+infeasible (no recoding within the limits); 70 a bug; 130 interrupted; 141 the reader of the output ended;
+143 terminated.
 """
 
 

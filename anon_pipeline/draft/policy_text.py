@@ -257,7 +257,7 @@ _WAYS = (
 
 
 def _of_the_gate(fitted: Fitted) -> str:
-    said = "What must hold of the bytes to be published; nothing is written otherwise."
+    said = "What must hold of the bytes to be published; nothing is published otherwise."
     lacking = often_lacking(fitted.proposals)
     if lacking:
         said += (

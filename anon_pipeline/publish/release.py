@@ -207,7 +207,7 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
         measured: keeps all that the gate measured, of refused releases, too; None: it is not kept.
         project: id of the one whose vault the tables come from; None for tables that were kept in memory.
     Raises:
-        GateRefused: a limit was not kept or not measured, or the budget is spent; nothing is written.
+        GateRefused: a limit was not kept or not measured, or the budget is spent; nothing is published.
         InputError: facts that no stage writes; the ledger cannot be written, the population cannot be read,
             or the policy signs and there is no usable key.
         PublishError: the destination is private or cannot be written, or another run holds it; see
