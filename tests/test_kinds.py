@@ -164,6 +164,7 @@ EXCEPTED: dict[str, dict[str, str]] = {
     "shows the kind in a column of its own": {
         "report/answers.py": "repeated_people",
         "report/attacks.py": "import REPEATED_PEOPLE",
+        "report/collection_page.py": "import REPEATED_PEOPLE",
         "report/first_sentences.py": "repeated_people",
         "report/collection_figures.py": "import K, import LINKING_RISK",
         "orchestration/divided_release.py": "import REPEATED_NOISE",

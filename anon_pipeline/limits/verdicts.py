@@ -69,6 +69,9 @@ def fits_band(verdict: Verdict) -> bool:
     return low < max(verdict.bound, 1e-12) if verdict.status is Status.PASSED else True
 
 
+NOT_PUBLISHED = "not published"
+"""What people read in place of a value that depends on the originals."""
+
 NO_LIMIT = "no limit"
 """What people read in place of a bound that lets every value pass."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from anon_pipeline.base.shares import percent
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.gate import GateReport, Verdict
 from anon_pipeline.limits.meanings import limits_nothing
@@ -90,7 +91,9 @@ def _answer_singling_out(
     alone, hashed = [column for column in plain if column.alone], _hashed_names(policy)
     names, exact = ", ".join(policy.generalized), [*(column.column for column in alone), *hashed]
     once = " if each person has one record, which the gate doubts (repeated_people)" * may_repeat(gate)
-    short = f"Not by {names}{once}" + (f", but by {', '.join(exact)}" if exact else "")
+    fit = max(round(1 / found[0].share), 1)
+    alike = f"No, not by {names} alone: at least {fit:,} {found[0].noun} have the same values{once}"
+    short = alike + (f". But by {', '.join(exact)}" if exact else "")
     if policy.noisy:
         changed = "released with noise or changed" if policy.changed_columns else "released with noise"
         short += (
@@ -102,7 +105,7 @@ def _answer_singling_out(
     )
     lines = (
         f"An attacker who knows {names} picks the right record with a chance of at most "
-        f"{found[0].share:.4f}{once}.",
+        f"{percent(found[0].share)}{once}.",
         *_judgments(policy, gate, "singling out", internal),
         *(one_value.format(c.distinct, c.column, c.alone) for c in alone),
         *(

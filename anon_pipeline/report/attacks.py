@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from anon_pipeline.base.shares import percent
 from anon_pipeline.gate import GateReport, Status, Verdict
 from anon_pipeline.limits.limit import Limit
 from anon_pipeline.limits.structure import REPEATED_PEOPLE
@@ -18,8 +19,6 @@ from anon_pipeline.limits.verdicts import bottom_of_band, top_of_band
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.report.columns import SizeBin
 from anon_pipeline.report.estimates import estimate
-
-_HALF = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +62,17 @@ class Attack:
         """Say the share.
 
         >>> Attack("his job", 1.0, 300, True, "a band", least=0.5).risk
-        '0.5 or more, no limit'
+        '50 % or more, no limit'
         >>> Attack("his job", 1.0, 300, True, "a band", least=0.5, advised=0.2).risk
-        '0.5 or more (advised: at most 0.2)'
+        '50 % or more (advised: at most 20 %)'
         """
         if self.is_limited:
-            said = f"{'at most ' if self.most else ''}{self.share:.4f}"
+            said = f"{'at most ' if self.most else ''}{percent(self.share)}"
         elif self.advised is None:
-            return f"{self.least:g} or more, no limit" if self.least else "no limit"
+            return f"{percent(self.least)} or more, no limit" if self.least else "no limit"
         else:
-            said = f"{self.least:g} or more" if self.least else "not limited"
-        return said if self.advised is None else f"{said} (advised: at most {self.advised:g})"
+            said = f"{percent(self.least)} or more" if self.least else "not limited"
+        return said if self.advised is None else f"{said} (advised: at most {percent(self.advised)})"
 
     @property
     def many(self) -> str:
@@ -99,14 +98,12 @@ class Attack:
         >>> Attack("his job", 0.2, 300, True, "a bound", noun="people").portion
         'at most 20 % of the people'
         >>> Attack("his job", 1.0, 300, True, "a band", least=0.5).portion
-        'half of the records or more'
+        '50 % of the records or more'
         """
         if self.is_limited:
-            return f"{'at most' if self.most else 'about'} {100 * self.share:.3g} % of the {self.noun}"
-        if self.least == _HALF:
-            return f"half of the {self.noun} or more"
+            return f"{'at most' if self.most else 'about'} {percent(self.share)} of the {self.noun}"
         return (
-            f"{100 * self.least:.3g} % of the {self.noun} or more"
+            f"{percent(self.least)} of the {self.noun} or more"
             if self.least
             else f"any share of the {self.noun}"
         )
@@ -118,11 +115,11 @@ class Attack:
         >>> Attack("his job", 0.2, 300, True, "a bound", noun="people").success
         'picks the right record for at most 60 of 300 people'
         >>> Attack("his job", 1.0, 300, True, "a band", least=0.5, advised=0.2).success
-        'picks the right record for half of the records or more; the advised bound of 20 % is exceeded'
+        'picks the right record for 50 % of the records or more; the advised bound of 20 % is exceeded'
         """
         said = f"picks the right record for {self.many if self.is_limited else self.portion}"
         if self.advised is not None:
-            return f"{said}; the advised bound of {100 * self.advised:.3g} % is exceeded"
+            return f"{said}; the advised bound of {percent(self.advised)} is exceeded"
         return said if self.is_limited else f"{said}; no limit holds"
 
 
@@ -139,15 +136,17 @@ def attacks(
     names, records = ", ".join(policy.generalized), sum(row.records for row in sizes)
     noun, among = ("records", records) if people is None else ("people", people)
     smallest = max(sizes, key=lambda row: row.risk)
-    fit = max(round(1 / smallest.risk), 1)
+    chance = percent(smallest.risk)
     size = f"{smallest.label} record{'' if smallest.label == '1' else 's'}"
-    counted = f"counted in the released file: 1 in {fit:,}, for records of the smallest classes ({size})"
+    counted = f"counted in the released file: {chance}, for records of the smallest classes ({size})"
     yield Attack(
         f"the values of {names}",
         smallest.risk,
         smallest.records if people is None else smallest.people,
         True,
-        counted if people is None else f"1 in {fit:,}: each class has at least so many people",
+        counted
+        if people is None
+        else f"{chance}: each class has at least {max(round(1 / smallest.risk), 1):,} people",
         noun=noun,
     )
     for verdict in gate.verdicts:
@@ -180,11 +179,22 @@ def _limit_attack(
     yield Attack(knows, most, among, True, how, verdict.limit, least=least, advised=advised)
 
 
+def band_in_words(band: str) -> str:
+    """Say a public band in per cent.
+
+    >>> band_in_words("0.05 to 0.1"), band_in_words("0.5 or more")
+    ('5 % to 10 %', '50 % or more')
+    """
+    if top_of_band(band) == 1:
+        return f"{percent(bottom_of_band(band))} or more"
+    return f"{percent(bottom_of_band(band))} to {percent(top_of_band(band))}"
+
+
 def _most(verdict: Verdict) -> tuple[float, str]:
     """Return the upper bound of the share from public numbers, and its source."""
     bound = 1.0 if verdict.bound is None or verdict.status is Status.WARNED else verdict.bound
     if verdict.band is not None and top_of_band(verdict.band) <= bound:
-        return top_of_band(verdict.band), f"{verdict.limit}: {verdict.band} was measured"
+        return top_of_band(verdict.band), f"{verdict.limit}: {band_in_words(verdict.band)} was measured"
     if verdict.status is Status.WARNED:
         return bound, f"{verdict.limit}: more than is advised; what was measured is the curator's"
     if bound >= 1 and verdict.band is None:

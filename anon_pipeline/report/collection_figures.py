@@ -17,9 +17,8 @@ from anon_pipeline.gate import Status, Verdict
 from anon_pipeline.limits.linking import LINKING_RISK
 from anon_pipeline.limits.structure import K
 from anon_pipeline.limits.table import demanded_by, limit_meaning, limit_of
-from anon_pipeline.limits.verdicts import NO_LIMIT, GateReport, bottom_of_band
+from anon_pipeline.limits.verdicts import NO_LIMIT, NOT_PUBLISHED, GateReport, bottom_of_band
 
-NOT_PUBLISHED = "not published"
 """What the page shows in place of a value that depends on the originals."""
 
 

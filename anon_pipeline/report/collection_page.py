@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from anon_pipeline.base.shares import percent
+from anon_pipeline.limits.structure import REPEATED_PEOPLE
 from anon_pipeline.report.collection_figures import CollectionFigures, PartFigures
 from anon_pipeline.report.page_template import page_template
 
@@ -44,6 +46,7 @@ def collection_page(document: Mapping[str, Any], found: CollectionFigures) -> by
         "unpublished": unpublished,
         "held": [row.limit for row in held],
         "promised": list(_promise_lines(found)),
+        "several": sum(row.warned for row in warned if row.limit == REPEATED_PEOPLE.name),
         "warned": [row for row in warned if not row.of_policy],
         "parts": [_row(part) for part in found.parts[:LISTED]],
         "more": max(len(found.parts) - LISTED, 0),
@@ -196,7 +199,7 @@ def _row(part: PartFigures) -> dict[str, str]:
 
 
 def _share(share: float) -> str:
-    return f"{share:.2%}"
+    return percent(share)
 
 
 def _range(values: Sequence[float | None], without: str) -> str:

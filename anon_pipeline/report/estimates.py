@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from anon_pipeline.base.shares import percent
+
 ENOUGH = 100
 """Records from which on a share is given with its standard error."""
 
@@ -35,13 +37,13 @@ class Estimate:
         """Say how well the share is known.
 
         >>> estimate(0.25, 400).as_text()
-        'standard error 0.0217'
+        'standard error 2.17 %'
         >>> estimate(0.2, 10).as_text()
-        'too few records for a standard error: between 0.0567 and 0.5098 (95 %)'
+        'too few records for a standard error: between 5.67 % and 51 % (95 %)'
         """
         if self.error is not None:
-            return f"standard error {self.error:.4f}"
-        between = f"between {self.low:.4f} and {self.high:.4f} (95 %)"
+            return f"standard error {percent(self.error)}"
+        between = f"between {percent(self.low)} and {percent(self.high)} (95 %)"
         return f"too few records for a standard error: {between}"
 
 

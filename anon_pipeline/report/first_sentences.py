@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from anon_pipeline.base.shares import percent
 from anon_pipeline.catalog.releases import released_records
 from anon_pipeline.gate import GateReport
 from anon_pipeline.policy.model import Policy
@@ -85,7 +86,7 @@ def _what(policy: Policy, described: Described) -> str:
 def _how_many(policy: Policy, about: Counted) -> str:
     came = "came in"
     if policy.sample is not None:
-        came += f", a random sample of {100 * policy.sample.share:g} % of the input"
+        came += f", a random sample of {percent(policy.sample.share)} of the input"
     if policy.stream is not None:
         came += " and do not wait for later ones"
     if about.noun == "people":
@@ -103,7 +104,7 @@ def _attackers(
     fit = max(round(1 / first.share), 1)
     yield (
         f"An attacker who knows {names} of a person in it finds at least {fit:,} {first.noun} that fit, "
-        f"and picks the right one with a chance of at most 1 in {fit:,}. The policy demands at "
+        f"and picks the right one with a chance of at most {percent(first.share)}. The policy demands at "
         f"least {policy.gate_k}."
     )
     if may_repeat(gate):
@@ -126,9 +127,9 @@ def _attackers(
 def _left_out(policy: Policy, about: Counted, levels: Sequence[Level]) -> str:
     missing = about.given - about.released
     touched = missing if about.gaps is None else about.gaps
-    share = 100 * touched / about.given if about.given else 0.0
+    share = percent(touched / about.given, 2) if about.given else percent(0)
     gone = [name for name in policy.columns if name not in policy.released]
-    said = f"{touched:,} of {about.given:,} {about.noun} ({share:.2g} %; suppression)"
+    said = f"{touched:,} of {about.given:,} {about.noun} ({share}; suppression)"
     if about.gaps is not None:
         said = f"At least one record of {said}, and of {missing:,} of them all"
     if about.beyond:

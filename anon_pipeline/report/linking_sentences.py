@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from anon_pipeline.base.shares import percent
 from anon_pipeline.gate import GateReport
 from anon_pipeline.limits.known_columns import name_of
 from anon_pipeline.limits.linking import KNOWS_EXACT
@@ -26,7 +27,7 @@ def linked_sentence(policy: Policy, gate: GateReport, found: Sequence[Attack]) -
     more = f" No limit is set on the attack {free}, which may get more right." if free else ""
     return (
         f"An attacker who also knows {exact} {most.success} on average ({most.limit}, "
-        f"{100 * most.share:.3g} % of the {most.noun}), but more in some classes.{more}"
+        f"{percent(most.share)} of the {most.noun}), but more in some classes.{more}"
         + (_SIMULATED if policy.whole_columns else "")
     )
 

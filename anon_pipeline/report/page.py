@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from anon_pipeline.base.drawing import bars
+from anon_pipeline.base.shares import percent
 from anon_pipeline.catalog.losses import LOSSES
 from anon_pipeline.catalog.releases import released_records
 from anon_pipeline.evidence.selection import Selection
@@ -206,7 +207,7 @@ def _column(number: int, column: Distribution, plain: Plain | None) -> dict[str,
         (
             row.label,
             [count / n for count, n in zip(row.counts, whole, strict=True)],
-            [f"{count / n:.1%}" for count, n in zip(row.counts, whole, strict=True)],
+            [percent(count / n) for count, n in zip(row.counts, whole, strict=True)],
         )
         for row in column.bins
     ]

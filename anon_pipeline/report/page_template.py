@@ -6,6 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from anon_pipeline.base.shares import percent
+
 if TYPE_CHECKING:
     from jinja2 import Template
 
@@ -22,4 +24,5 @@ def page_template(path: Path) -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["percent"] = percent
     return environment.get_template(path.name)

@@ -12,6 +12,7 @@ from anon_pipeline.gate import GateReport, Status, Verdict
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.meanings import limits_nothing
 from anon_pipeline.limits.table import demanded_by, demands, limit_meaning, limit_of, outcome_of
+from anon_pipeline.limits.verdicts import NOT_PUBLISHED
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.public import public_attributes
 from anon_pipeline.stages.facts.records import Facts
@@ -76,7 +77,8 @@ def _measured_text(verdict: Verdict, *, exact: bool) -> str:
     if exact:
         return verdict.measured or verdict.band or "–"
     value = verdict.value_seen(at_hand=True)
-    return (verdict.band or "–") if value is None else f"{value:.6g}"
+    without = "–" if verdict.bound is None else NOT_PUBLISHED
+    return (verdict.band or without) if value is None else f"{value:.6g}"
 
 
 def suppressed_rows(facts: Facts, policy: Policy) -> Iterator[tuple[str, int]]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import AnonPipelineError
 from anon_pipeline.base.packed_tables import Table, counted_cells
+from anon_pipeline.base.shares import percent
 from anon_pipeline.catalog.class_limits import CLASS_LIMITS
 from anon_pipeline.catalog.entries import Mechanism
 from anon_pipeline.catalog.entry_code import import_entry
@@ -93,7 +94,7 @@ def _hidden_in_some(cells: pd.Series, records: NDArray[np.int64]) -> str:
     else:
         same = cells.astype(object) == TOP
     hidden = float(records[same.to_numpy(bool)].sum() / records.sum()) if len(cells) else 0.0
-    return f" ({_HIDDEN} in {100 * hidden:.3g} % of the records)" if 0 < hidden < 1 else ""
+    return f" ({_HIDDEN} in {percent(hidden)} of the records)" if 0 < hidden < 1 else ""
 
 
 def share_in_words(facts: Facts, released: int, *, rows: int = 1) -> str:
@@ -105,7 +106,7 @@ def share_in_words(facts: Facts, released: int, *, rows: int = 1) -> str:
     '150 of 200 records (75 %); 40 were left out because they are beyond 3 per person (rows_per_person)'
     """
     records = int(facts["raw"]["records"])
-    said = f"{released:,} of {records:,} records ({100 * released / max(records, 1):.3g} %)"
+    said = f"{released:,} of {records:,} records ({percent(released / max(records, 1))})"
     beyond = int(facts.get("deidentified", {}).get("excess_records", 0))
     if not beyond:
         return said

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from anon_pipeline.base.shares import percent
 from anon_pipeline.evidence.evidence import evidence_from
 from anon_pipeline.evidence.measures import linking_risk
 from anon_pipeline.gate import GateReport, Status, Verdict, evaluate
@@ -36,7 +37,7 @@ def judged(value: float | None = 0.0312, bound: float = 0.05, realized: float | 
 
 def test_the_public_has_the_bound_and_the_curator_the_value(small_policy: Small) -> None:
     found = list(attacks(small_policy(), judged(), SIZES, internal=False))
-    assert found[0].how.endswith("1 in 5, for records of the smallest classes (5 to 9 records)")
+    assert found[0].how.endswith("20 %, for records of the smallest classes (5 to 9 records)")
     assert [(one.share, one.most, one.limit) for one in found] == [
         (0.2, True, None),
         (0.05, True, "linking_risk"),
@@ -52,7 +53,7 @@ def test_the_largest_is_over_all_attacks_with_its_error(small_policy: Small) -> 
     """The issue's number: 0.2000 by the class alone, 0.2597 with the noisy columns."""
     most = largest(list(attacks(small_policy(), judged(), SIZES, internal=True)))
     assert most.share == 0.2597
-    assert "standard error 0.0310" in most.how
+    assert "standard error 3.1 %" in most.how
     few = [SizeBin("5", 2, 10, 0.2, 0.3)]
     assert "too few records" in largest(list(attacks(small_policy(), judged(), few, internal=True))).how
 
@@ -71,7 +72,7 @@ def test_a_bound_of_everything_limits_nothing(small_policy: Small, bound: float,
     by_class, linked = attacks(small_policy(), gate, SIZES, internal=False)
     assert linked.is_limited is limited
     assert largest([by_class, linked]) is (by_class if limited else linked)
-    assert linked.risk == ("at most 0.0500" if limited else "no limit")
+    assert linked.risk == ("at most 5 %" if limited else "no limit")
 
 
 def test_noise_that_no_limit_is_on_is_not_limited(small_policy: Small) -> None:
@@ -124,7 +125,7 @@ def test_both_reports_state_the_largest_risk(made: Any) -> None:
     bands = [v["band"] for v in made.document["gate"]["verdicts"] if "band" in v]
     assert bands
     most = max(1 / smallest, *map(top_of_band, bands))
-    said = f"at most {most:.4f}" if most < 1 else "0.5 or more, no limit"
+    said = f"at most {percent(most)}" if most < 1 else "50 % or more, no limit"
     assert f"limited: {said}</strong>" in page
     released, originals = chain.suppressed.frame, chain.k_anonymized.frame
     gate = evaluate(released, made.policy, chain.suppressed.facts, originals=originals)
@@ -132,7 +133,7 @@ def test_both_reports_state_the_largest_risk(made: Any) -> None:
     private = internal_report(made.policy, made.document, released, originals, exact=exact)
     evidence = evidence_from(chain.suppressed.frame, made.policy, originals=chain.k_anonymized.frame)
     whole = linking_risk(evidence, made.policy).risk
-    assert f"{whole:.4f}" in private.decode()
+    assert f">{percent(whole)}<" in private.decode()
 
 
 def test_the_public_attacks_do_not_change_with_the_originals(small_policy: Small) -> None:
@@ -150,9 +151,9 @@ def test_of_a_warning_the_band_is_the_most_and_not_the_bound() -> None:
     _, *found = attacks(policy, report_of(within, beyond, unsaid), SIZES, internal=False)
     assert [(one.share, one.most) for one in found] == [(0.1, True), (0.5, True), (1.0, True)]
     assert [one.risk for one in found] == [
-        "at most 0.1000",
-        "at most 0.5000 (advised: at most 0.2)",
-        "not limited (advised: at most 0.2)",
+        "at most 10 %",
+        "at most 50 % (advised: at most 20 %)",
+        "not limited (advised: at most 20 %)",
     ]
     exceeded = "; the advised bound of 20 % is exceeded"
     assert found[1].success == f"picks the right record for at most 175 of 350 records{exceeded}"
@@ -180,14 +181,14 @@ def test_without_a_limit_the_band_says_how_many_at_least() -> None:
     verdict = Verdict("known_columns.job", Status.PASSED, None, 1.0, "at most", band="0.5 or more")
     policy: Any = type("Named", (), {"generalized": ["city"], "perturbed": [], "noisy": []})()
     _, found = attacks(policy, report_of(verdict), SIZES, internal=False)
-    assert found.risk == "0.5 or more, no limit"
+    assert found.risk == "50 % or more, no limit"
     assert found.many == "175 or more of 350 records"
-    assert found.success == "picks the right record for half of the records or more; no limit holds"
+    assert found.success == "picks the right record for 50 % of the records or more; no limit holds"
     warned = replace(verdict, status=Status.WARNED, bound=0.2)
     _, beyond = attacks(policy, report_of(warned), SIZES, internal=False)
     assert (beyond.risk, beyond.portion) == (
-        "0.5 or more (advised: at most 0.2)",
-        "half of the records or more",
+        "50 % or more (advised: at most 20 %)",
+        "50 % of the records or more",
     )
 
 

@@ -38,7 +38,7 @@ def test_it_says_what_came_in_what_is_out_and_what_is_promised() -> None:
     said = text(collection_page(document(), collection_figures(parts)))
     for sentence in (
         "270 released, of 300",
-        "30 of 300 records (10.00%). Least in a.2 (1.00%), most in a.3 (19.00%).",
+        "30 of 300 records (10 %). Least in a.2 (1 %), most in a.3 (19 %).",
         "smallest class 4 records k promised 3",
         "Yes. When this page was made, there was one release of each key that the policy lists.",
         "No class has records in more than one release.",
@@ -107,6 +107,16 @@ def test_warnings_and_accepted_risks_have_tables_of_their_own() -> None:
     assert "gate.linking 1 f" in said and "reviewed" not in said
     assert "at most 0.1 0.2 1 f" in said
     assert page.count(b'<th scope="row">rare_texts.note</th>') == 1
+
+
+def test_people_with_several_records_stand_before_what_is_said_of_records() -> None:
+    repeated = verdict("repeated_people", None, bound=None, sense="holds", status="warned")
+    parts = [("a", manifest(repeated)), ("b", manifest())]
+    said = text(collection_page(document(), collection_figures(parts)))
+    assert "⚠ People may have several records in 1 of 2 releases (repeated_people)." in said
+    assert "The bounds of these limits are advice: a release that exceeds one is published" in said
+    sure = text(collection_page(document(), collection_figures([("b", manifest())])))
+    assert "several records" not in sure and "are advice" not in sure
 
 
 def test_everything_is_escaped_and_nothing_is_fetched() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from anon_pipeline.base.shares import percent
 from anon_pipeline.policy import Policy
 from anon_pipeline.report.columns import class_sizes
 from anon_pipeline.report.findings import Findings, findings
@@ -37,7 +38,7 @@ def test_five_sentences(small_policy: Small, small_people: People, making: Makin
     assert f"about {n} records, of 240" in many
     assert "a person may have several" in many
     smallest = made.frame.groupby(["age", "city"]).size().min()
-    assert f"chance of at most 1 in {smallest}" in attacker
+    assert f"chance of at most {percent(1 / smallest)}" in attacker
     assert (
         f"at most {int(0.9 * n + 1e-9)} of {n} records on average (linking_risk, 90 % of the records)"
         in attacker

@@ -29,7 +29,7 @@ def test_columns_with_noise_are_named_with_what_they_link(
     made = making(drawn_policy(small_policy, linking_risk=0.8), small_people())
     found = found_of(made)
     singled, linked, _ = found.answers
-    assert singled.short.startswith("Not by age, city")
+    assert singled.short.startswith("No, not by age, city alone: at least ")
     assert singled.short.endswith(
         ". An attacker who also knows the exact height, note, released with noise, picks the right "
         "record as often as records can be linked (see linkability)"

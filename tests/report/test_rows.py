@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from anon_pipeline.evidence.evidence import evidence_from
-from anon_pipeline.gate import evaluate
+from anon_pipeline.gate import GateReport, Status, Verdict, evaluate
 from anon_pipeline.policy import Policy
 from anon_pipeline.report import internal_report, public_report
-from anon_pipeline.report.rows import known_rows, policy_text, suppressed_rows
+from anon_pipeline.report.rows import known_rows, policy_text, suppressed_rows, verdict_rows
 
 Making = Callable[..., Any]
 Small = Callable[..., Policy]
@@ -88,3 +88,15 @@ def test_who_knows_columns_links_what_the_gate_judges(
     assert shown.keys() == judged.keys()
     assert all(mean <= (judged[of] or 0) <= mean + 4 * error + 1e-12 for of, (mean, error) in shown.items())
     assert shown["trade"] == (judged["trade"], 0)
+
+
+def test_a_value_that_is_not_published_is_said_to_be_that(small_policy: Small) -> None:
+    verdicts = (
+        Verdict("linking_risk", Status.PASSED, 0.031, 0.1, "at most"),
+        Verdict("contract", Status.PASSED),
+        Verdict("k", Status.PASSED, 7.0, 3.0, "at least", recomputable=True),
+    )
+    gate = GateReport(verdicts, "", "")
+    public = [row["measured"] for row in verdict_rows(gate, small_policy(), exact=False)]
+    assert public == ["not published", "–", "7"]
+    assert [row["measured"] for row in verdict_rows(gate, small_policy(), exact=True)] == ["0.031", "–", "7"]
