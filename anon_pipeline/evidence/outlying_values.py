@@ -1,7 +1,12 @@
-"""Numbers and ends of ranges so far beyond all others that who knows their rank finds their record."""
+"""Numbers and ends of ranges so far beyond all others that who knows their rank finds their record.
+
+Ends of ranges of dates are judged as those of numbers are, by their days.
+"""
 
 from __future__ import annotations
 
+import datetime
+import math
 import re
 from statistics import NormalDist
 
@@ -14,7 +19,8 @@ from anon_pipeline.evidence.evidence import Evidence
 
 _REACH = 3.0  # interquartile ranges beyond the quartiles: Tukey's outer fences
 _NUMBER = r"[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
-_RANGE = re.compile(rf"\[?(?P<low>{_NUMBER})(?:, (?P<high>{_NUMBER})\])?")
+_DAY = r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d\S*)?"
+_RANGES = tuple(re.compile(rf"\[?(?P<low>{end})(?:, (?P<high>{end})\])?") for end in (_NUMBER, _DAY))
 _BY_CHANCE = 0.05  # normal numbers beyond a fence that are expected of a table of any size, at most
 
 
@@ -48,14 +54,14 @@ def outlying_ends(evidence: Evidence, name: str, *, k: int) -> int:
     every other one lies between. The fences are those that the originals can have, at the farthest.
 
     Args:
-        name: of a column with `[min, max]` of each class, or the number that all of the class have. What is
-            neither counts nothing.
+        name: of a column with `[min, max]` of each class, or the number or date that all of the class have.
+            What is neither counts nothing.
         k: fewer records (or people, where these are counted) reach the end, as far as the release tells.
     """
     first = np.zeros(len(evidence.classes.sizes), np.int64)
     first[evidence.classes.labels[::-1]] = np.arange(len(evidence.released))[::-1]
     ends = range_ends(evidence.released[name].iloc[first])
-    there = ~np.isnan(ends[:, 0])
+    there = ~np.isnan(ends).any(axis=1)
     (least, most), sizes = ends[there].T, evidence.class_sizes[there]
     if not len(sizes):
         return 0
@@ -65,17 +71,31 @@ def outlying_ends(evidence: Evidence, name: str, *, k: int) -> int:
 
 
 def range_ends(texts: pd.Series) -> NDArray[np.float64]:
-    """Read the ends of ranges of numbers, (n, 2); of a number, itself twice; NaN of any other text.
+    """Read the ends of ranges of numbers or dates, (n, 2); of one value, itself twice; NaN of any other text.
+
+    Dates are read as days since year 1, whatever their time of day is.
 
     >>> range_ends(pd.Series(["[17, 19.5]", "20", "*", None])).tolist()
     [[17.0, 19.5], [20.0, 20.0], [nan, nan], [nan, nan]]
+    >>> range_ends(pd.Series(["[0001-01-01, 0001-01-31]"])).tolist()
+    [[1.0, 31.0]]
     """
     found = np.full((len(texts), 2), np.nan)
     for row, text in enumerate(to_texts(texts)):
-        read = None if pd.isna(text) else _RANGE.fullmatch(text)
+        read = None if pd.isna(text) else next(filter(None, (form.fullmatch(text) for form in _RANGES)), None)
         if read is not None:
-            found[row] = float(read["low"]), float(read["high"] or read["low"])
+            found[row] = [_read_end(read["low"]), _read_end(read["high"] or read["low"])]
     return found
+
+
+def _read_end(text: str) -> float:
+    """Read a number, or a date as its day; NaN of a day that no month has."""
+    if text[4:5] != "-" or text[7:8] != "-":
+        return float(text)
+    try:
+        return float(datetime.date.fromisoformat(text[:10]).toordinal())
+    except ValueError:
+        return math.nan
 
 
 def _count_few_ends(

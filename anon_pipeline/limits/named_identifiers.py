@@ -9,11 +9,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from anon_pipeline.catalog.detectors.identifying_names import telling_name
+from anon_pipeline.catalog.detectors.name_hints import find_hint
 from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.policy.hierarchies import hierarchy_kind
 from anon_pipeline.policy.model import Policy
 
-_OFTEN_KNOWN: Final = frozenset({"names of persons", "addresses", "dates of birth", "places on a map"})
+_BIRTH: Final = "dates of birth"
+_OFTEN_KNOWN: Final = frozenset({"names of persons", "addresses", _BIRTH, "places on a map"})
 """What names say of columns that are often generalized; the others are numbers of persons."""
 
 
@@ -21,11 +23,14 @@ def by_named_identifiers(policy: Policy) -> Iterator[tuple[str, str]]:
     """Yield the key of each such column, and what is accepted of it.
 
     They are columns of numbers or dates of which the recoder releases the ends of ranges, and columns that
-    are changed as a whole.
+    are changed as a whole. Dates of birth are often known, and meant to be generalized; but ranges of days,
+    which take no notice of the months or years of the hierarchy, end at somebody's birthday.
     """
     recoder = recoder_of(policy.anonymize.recoder)
     lines = [name for name, own in policy.generalized.items() if hierarchy_kind(own.hierarchy).ordered]
     ends = f"{recoder.name} releases the least and the greatest value of each class as they are"
+    if recoder.family.releases == "ranges":
+        yield from _birthdays(policy, recoder.name)
     whole = "a column that is changed as a whole can keep its values, in other records"
     for names, how in (
         (lines if recoder.family.releases == "ranges" else [], ends),
@@ -35,3 +40,21 @@ def by_named_identifiers(policy: Policy) -> Iterator[tuple[str, str]]:
             said = telling_name(name)
             if said is not None and said not in _OFTEN_KNOWN:
                 yield f"columns.{name}.role", f"{name} is named like {said}, and {how} (usual: identifier)"
+
+
+def _birthdays(policy: Policy, recoder: str) -> Iterator[tuple[str, str]]:
+    """Yield the key of each column of days named like dates of birth, of which ranges are released."""
+    for name, own in policy.generalized.items():
+        if hierarchy_kind(own.hierarchy).days and _is_birth(name):
+            yield (
+                f"columns.{name}.hierarchy",
+                f"{name} is named like {_BIRTH}, and {recoder} releases the first and the last day of each "
+                "class, birthdays of two people, whatever the hierarchy says (usual: a recoder that releases "
+                "its levels, such as ola)",
+            )
+
+
+def _is_birth(name: str) -> bool:
+    """Tell whether a column of days is named like dates of birth."""
+    hint = find_hint(name)
+    return telling_name(name) == _BIRTH or (hint is not None and hint.meaning == _BIRTH)

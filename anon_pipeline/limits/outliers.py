@@ -27,6 +27,10 @@ _LEVELED = (
     "take a recoder that releases levels (ola) and set top or bottom of the column's intervals, by general "
     "knowledge and not by the data: ranges end at the largest and the smallest number of a class."
 )
+_DATED = (
+    "take a recoder that releases levels (ola: years, decades), or leave the record out: ranges end at the "
+    "first and the last day of a class."
+)
 
 
 def _without_confidence(policy: Policy) -> Demanded:
@@ -55,16 +59,19 @@ def _numbers(policy: Policy) -> Demanded:
 
 
 def range_columns(policy: Policy) -> set[str]:
-    """Name the quasi-identifiers that release ranges of numbers from the data."""
+    """Name the quasi-identifiers that release ranges of numbers or dates from the data."""
     if recoder_of(policy.anonymize.recoder).family.releases != "ranges":
         return set()
-    return {name for name, column in policy.generalized.items() if hierarchy_kind(column.hierarchy).numbers}
+    kinds = {name: hierarchy_kind(column.hierarchy) for name, column in policy.generalized.items()}
+    return {name for name, kind in kinds.items() if kind.numbers or kind.days}
 
 
 def _advice_on(policy: Policy, of: str) -> str:
     if of in policy.whole_columns:
         return _CUT_OFF
-    return _LEVELED if of in policy.generalized else _BOUNDED
+    if of not in policy.generalized:
+        return _BOUNDED
+    return _DATED if hierarchy_kind(policy.generalized[of].hierarchy).days else _LEVELED
 
 
 def _count_outlying(case: Case, demand: Demand) -> int:
@@ -98,10 +105,10 @@ UNCONFIDENT_RECORDS = Limit(
 OUTLYING = Limit(
     "outlying",
     Words(
-        "No record has a number of {}, and no range of it ends at one, that is far beyond the others (more "
-        "than 3 interquartile ranges beyond the quartiles) and that fewer than {k} {counted} reach, as far "
-        "as ranges show: an attacker who knows whose is the largest or the smallest finds that record, or "
-        "learns that number. Only advice.",
+        "No record has a number of {}, and no range of it ends at a number or a day, that is far beyond the "
+        "others (more than 3 interquartile ranges beyond the quartiles) and that fewer than {k} {counted} "
+        "reach, as far as ranges show: an attacker who knows whose is the largest or the smallest finds that "
+        "record, or learns that value. Only advice.",
         advice=_BOUNDED,
         advice_for=_advice_on,
         question="singling out",

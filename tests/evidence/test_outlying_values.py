@@ -142,6 +142,26 @@ def test_ends_of_ranges_count_until_k_are_known_to_reach_them(
     assert outlying_ends(ranges([*NEAR, *more]), "pay", k=k) == found
 
 
+def test_ends_of_ranges_of_days_are_judged_as_those_of_numbers_are() -> None:
+    """NEAR in days from 2000 on, with and without a time of day; one day is far out, and one is none."""
+
+    def day(number: int) -> str:
+        return str(np.datetime64("2000-01-01") + number)
+
+    def days(text: str, time: str = "") -> str:
+        return f"[{', '.join(day(int(end)) + time for end in text[1:-1].split(', '))}]"
+
+    near = [(days(text), size) for text, size in NEAR]
+    for time in ("", " 13:45:00", "T13:45:00+01:00"):
+        many = [(days(text, time), size) for text, size in NEAR]
+        assert outlying_ends(ranges([*many, (days("[80, 400]", time), 10)]), "pay", k=5) == 1
+        assert outlying_ends(ranges([*many, (days("[-400, 259]", time), 10)]), "pay", k=5) == 1
+        assert outlying_ends(ranges([*many, (days("[80, 259]", time), 10)]), "pay", k=5) == 0
+    assert outlying_ends(ranges([*near, (day(400), 5)]), "pay", k=5) == 0  # all five have it
+    assert outlying_ends(ranges([*near, (day(400), 4)]), "pay", k=5) == 4
+    assert outlying_ends(ranges([*near, ("[2000-02-30, 9000-01-01]", 10)]), "pay", k=5) == 0
+
+
 def test_the_fences_of_ranges_are_the_farthest_that_originals_can_have() -> None:
     least, most = (np.repeat([float(text[1:-1].split(", ")[end]) for text, _ in NEAR], 10) for end in (0, 1))
     assert outer_fences(least, most) == (20 - 3 * (79 - 20 + 1), 79 + 3 * (79 - 20 + 1))

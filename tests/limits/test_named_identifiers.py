@@ -51,6 +51,31 @@ def test_what_shows_no_identifier(
     assert roles(small_policy(columns=column, **changes)) == {}
 
 
+def birthdays(policy: Policy) -> dict[str, str]:
+    return {key: said for key, said in accepted_risks(policy).items() if key.endswith(".hierarchy")}
+
+
+@pytest.mark.parametrize("name", ["birth_date", "dob", "born_on", "Geburtsdatum"])
+def test_ranges_of_days_end_at_birthdays(small_policy: Callable[..., Policy], name: str) -> None:
+    dates = {name: {"role": "generalize", "hierarchy": {"dates": ["month", "year"]}}}
+    for recoder in ("mondrian", "mondrian_relaxed", "local", "forest"):
+        found = birthdays(small_policy(columns=dates, anonymize={"recoder": recoder}))
+        assert list(found) == [f"columns.{name}.hierarchy"]
+        assert "birthdays of two people, whatever the hierarchy says" in found[f"columns.{name}.hierarchy"]
+    for recoder in ("ola", "mdav"):  # levels, and means of k days
+        assert birthdays(small_policy(columns=dates, anonymize={"recoder": recoder})) == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "hierarchy"), [("admitted", {"dates": ["month"]}), ("birth_date", {"mask": [3, 5]})]
+)
+def test_what_shows_no_birthday(
+    small_policy: Callable[..., Policy], name: str, hierarchy: dict[str, Any]
+) -> None:
+    column = {name: {"role": "generalize", "hierarchy": hierarchy}}
+    assert birthdays(small_policy(columns=column, anonymize={"recoder": "mondrian"})) == {}
+
+
 def test_a_swapped_number_of_a_person(small_policy: Callable[..., Policy]) -> None:
     found = roles(small_policy(columns={"phone": SWAPPED}, **WITHOUT))
     assert found["columns.phone.role"].startswith(

@@ -73,6 +73,28 @@ def test_the_end_of_a_range_that_one_person_has_warns(
     assert verdict.to_json()["value"] == verdict.value
 
 
+@pytest.mark.parametrize("recoder", ["mondrian", "mondrian_relaxed", "local", "forest"])
+@pytest.mark.parametrize(("oldest", "status"), [("1900-03-17", Status.PASSED), ("1650-01-05", Status.WARNED)])
+def test_the_end_of_a_range_of_dates_that_one_person_has_warns(
+    small_people: People, oldest: str, status: Status, recoder: str
+) -> None:
+    people = small_people()[["age", "illness"]].rename(columns={"age": "joined"})
+    days = np.datetime64("1950-01-01") + 97 * np.arange(len(people)) % 18_000
+    people["joined"] = pd.Series(days.astype("datetime64[s]"))
+    people.loc[0, "joined"] = pd.Timestamp(oldest)
+    columns = {
+        "joined": {"role": "generalize", "hierarchy": {"dates": ["month", "year"]}},
+        "illness": {"role": "sensitive"},
+    }
+    attributes = {"name": "a", "source": {"path": "a.csv"}, "columns": columns}
+    policy = Policy.model_validate(attributes | {"anonymize": {"k": 5, "recoder": recoder}})
+    release = anonymize(policy, people)
+    verdict = found(release.report, "outlying.joined")
+    assert (verdict.value, verdict.status) == (int(status is Status.WARNED), status)
+    assert release.frame["joined"].str.startswith(f"[{oldest}, ").sum() >= 5
+    assert "recoder that releases levels (ola: years" in advice_on("outlying.joined", policy)
+
+
 def test_a_low_confidence_is_asked(small_policy: Small) -> None:
     low = small_policy(suppress={"confidence": 0.98})
     assert asked(low) == ["outlying.income", "unconfident_records"]
