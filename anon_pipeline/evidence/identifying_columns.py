@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from anon_pipeline.base.packed_tables import Table, factorize_column, unpack_table
 from anon_pipeline.encode.codes import PERSON
 from anon_pipeline.evidence.acknowledged_shares import blank_acknowledgements, holds_for_all
+from anon_pipeline.evidence.columns_of_names import columns_of_names
 from anon_pipeline.evidence.culprits import Culprit, culprits
 from anon_pipeline.evidence.free_texts import free_texts
 from anon_pipeline.evidence.released_columns import (
@@ -26,6 +27,8 @@ _NAMED = 10  # columns that are named, and combinations that are named of each
 _COARSEN = "Coarsen {} (round, top, bottom, or a hierarchy with level)"
 _LESS = "Set a smaller ε, so that most values are drawn as others"
 _OWN_SHARE = "the largest share of different values that you answer for"
+_BY_NAME = "its name says that it holds {}"
+_BY_VALUES = "its values look like full names of people"
 _WAY_OUT = "if its texts name nobody, add {}"
 _WRITE = "acknowledged: [{{columns: [{}], share: {}, who: …, when: {}, why: …, until: …}}]"
 
@@ -62,7 +65,14 @@ def identifying_columns(
     singles = [name for name in shown_columns(policy) if identifies(frame, name)]
     follow = following_columns(frame, policy) if following is None else following
     suspected = dict.fromkeys(name for name in follow if name not in singles)
-    named = {columns: said for columns, said in telling_columns(frame, policy) if not {*columns} & {*singles}}
+    named: dict[tuple[str, ...], str] = {
+        (name,): _BY_VALUES for name in columns_of_names(frame, policy) if name not in singles
+    }
+    named |= {
+        columns: _BY_NAME.format(said)
+        for columns, said in telling_columns(frame, policy)
+        if not {*columns} & {*singles}
+    }
     names = [name for name in policy.insensitive if name not in singles]
     held = holding or {}
     free = [
@@ -162,9 +172,9 @@ def _following_message(policy: Policy, name: str, today: datetime.date) -> str:
 
 
 def _name_message(policy: Policy, columns: Sequence[str], said: str, today: datetime.date) -> str:
-    """Say that the names of columns say identifier, and nobody answers for them."""
+    """Say that the names of columns, or the values of one, say identifier, and nobody answers for them."""
     return (
-        f"{', '.join(columns)}: must not be released: its name says that it holds "
+        f"{', '.join(columns)}: must not be released: "
         f"{said}{_unheld(policy, columns, today, just=True)}. Set role: identifier with action: drop. "
         f"{_way_out(policy, columns[0])}; or, if it holds something else, acknowledge it: add "
         f"{_WRITE.format(', '.join(columns), _OWN_SHARE, today)}"

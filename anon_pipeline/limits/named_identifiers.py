@@ -6,10 +6,13 @@ A policy accepts that as a risk, see `accepted_risks`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
+from anon_pipeline.catalog.detectors.full_names import are_full_names, is_word_for_persons
 from anon_pipeline.catalog.detectors.identifying_names import telling_name
 from anon_pipeline.catalog.detectors.name_hints import find_hint
+from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.policy.hierarchies import hierarchy_kind
 from anon_pipeline.policy.model import Policy
@@ -31,6 +34,8 @@ def by_named_identifiers(policy: Policy) -> Iterator[tuple[str, str]]:
     ends = f"{recoder.name} releases the least and the greatest value of each class as they are"
     if recoder.family.releases == "ranges":
         yield from _birthdays(policy, recoder.name)
+    if recoder.family.releases in {"ranges", "means"}:
+        yield from _listed_people(policy, recoder.name)
     whole = "a column that is changed as a whole can keep its values, in other records"
     for names, how in (
         (lines if recoder.family.releases == "ranges" else [], ends),
@@ -58,3 +63,18 @@ def _is_birth(name: str) -> bool:
     """Tell whether a column of days is named like dates of birth."""
     hint = find_hint(name)
     return telling_name(name) == _BIRTH or (hint is not None and hint.meaning == _BIRTH)
+
+
+def _listed_people(policy: Policy, recoder: str) -> Iterator[tuple[str, str]]:
+    """Yield the key of each column whose hierarchy orders texts that name people, of which some are shown."""
+    for name, own in policy.generalized.items():
+        kind = hierarchy_kind(own.hierarchy)
+        if not kind.ordered or kind.numbers or kind.days or not kind.leaves:
+            continue
+        values = import_entry(kind.leaves)(name, own.hierarchy, Path())
+        if are_full_names(values, of_persons=is_word_for_persons(name)):
+            yield (
+                f"columns.{name}.hierarchy",
+                f"{name} has an order of what look like full names of people, and {recoder} releases one or "
+                "two of them for each class (usual: identifier)",
+            )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from anon_pipeline.catalog.detectors.full_names import are_full_names, is_word_for_persons
 from anon_pipeline.catalog.detectors.identifying_names import telling_name
 from anon_pipeline.policy.declared_columns import DeclaredColumn
 
@@ -25,6 +26,12 @@ def named_like_identifiers(columns: Mapping[str, DeclaredColumn], why: str) -> l
         f"columns.{name}: must be left out, since it is named like {said}, has more than {FEW} values, and "
         f"{why}. If it holds nothing of that kind, give it another name"
         for name, column in columns.items()
-        for said in [telling_name(name)]
+        for said in [telling_name(name) or _said_by_values(name, column)]
         if said is not None and said not in _SHOWABLE and column.size > FEW
     ]
+
+
+def _said_by_values(name: str, column: DeclaredColumn) -> str | None:
+    """Say what a column holds that is called by a word for persons, and has full names: ``pupil``."""
+    named = is_word_for_persons(name) and are_full_names(column.values or (), of_persons=True)
+    return "persons, whose names are its values" if named else None

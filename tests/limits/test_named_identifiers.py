@@ -66,6 +66,28 @@ def test_ranges_of_days_end_at_birthdays(small_policy: Callable[..., Policy], na
         assert birthdays(small_policy(columns=dates, anonymize={"recoder": recoder})) == {}
 
 
+PEOPLE = [
+    f"{one} {other}"
+    for one in ("Ann", "Tom", "Eva")
+    for other in ("Adams", "Diaz", "Khan", "Lee", "Patel", "Roux")
+]
+
+
+@pytest.mark.parametrize(
+    ("recoder", "warns"), [("mondrian", True), ("local", True), ("mdav", True), ("ola", False)]
+)
+def test_an_order_of_names_of_which_some_are_released(
+    small_policy: Callable[..., Policy], recoder: str, warns: bool
+) -> None:
+    def found(name: str, values: list[str]) -> list[str]:
+        column = {name: {"role": "generalize", "hierarchy": {"order": values}}}
+        return [*birthdays(small_policy(columns=column, anonymize={"recoder": recoder}))]
+
+    assert found("x", PEOPLE) == ["columns.x.hierarchy"] * warns
+    assert found("pupil", PEOPLE[:9]) == ["columns.pupil.hierarchy"] * warns
+    assert found("x", PEOPLE[:9]) == found("grade", [f"Grade {one}" for one in "ABCDEFGHIJ"]) == []
+
+
 @pytest.mark.parametrize(
     ("name", "hierarchy"), [("admitted", {"dates": ["month"]}), ("birth_date", {"mask": [3, 5]})]
 )

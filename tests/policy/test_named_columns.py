@@ -29,3 +29,13 @@ def test_numbers_count_too_and_dates_of_birth_do_not() -> None:
     numbers = column(0, bounds=[0, 99], otherwise=0)
     assert len(named_like_identifiers({"ssn": numbers}, "x")) == 1
     assert named_like_identifiers({"date_of_birth": numbers, "phone_model": numbers}, "x") == []
+
+
+def test_full_names_under_a_word_for_persons_are_refused() -> None:
+    given = ("Ann", "Robert", "Maria", "Priya", "John", "Fatima")
+    people = [f"{one} {other}" for one in given for other in ("Lee", "Brown", "Garcia", "Patel")]
+    names = DeclaredColumn.model_validate({"values": people, "otherwise": people[0]})
+    (said,) = named_like_identifiers({"pupil": names, "artist": names, "ward": column(24)}, "they are shown")
+    assert said.startswith("columns.pupil: must be left out, since it is named like persons, whose names are")
+    few = DeclaredColumn.model_validate({"values": people[:FEW], "otherwise": people[0]})
+    assert named_like_identifiers({"pupil": few, "tenant": column(24)}, "they are shown") == []
