@@ -20,6 +20,7 @@ from anon_pipeline.limits.class_values import (
     TOLD_SECRETS,
 )
 from anon_pipeline.limits.classes import HOMOGENEITY, L_DIVERSITY, SIMILARITY, SKEWNESS, T_CLOSENESS
+from anon_pipeline.limits.found_groups import FOUND_GROUPS
 from anon_pipeline.limits.joint_values import JOINT_HOMOGENEITY, LIST_CELLS, UNION_HOMOGENEITY
 from anon_pipeline.limits.known_columns import KNOWN_COLUMNS
 from anon_pipeline.limits.limit import Demand, Limit
@@ -114,6 +115,7 @@ _OWN = (
     REPEATED_NOISE,
     NEWCOMERS,
     KNOWN_COLUMNS,
+    FOUND_GROUPS,
     INFORMATION_LOSS,
     RELATIVE_ERROR,
     ERROR_OF_SPREAD,

@@ -23,6 +23,9 @@ RARE_TOGETHER = 0.05
 RARE_TEXTS = 0.05
 """Largest share of the records with a text of a sensitive column that fewer than k share ([ADR 68])."""
 
+FOUND_GROUPS = 0.05
+"""Largest share of the records with a value of an insensitive column that gives most who have it away."""
+
 LISTS = 0.05
 """Largest share of the records with a cell that lists several values of a sensitive column ([ADR 68])."""
 

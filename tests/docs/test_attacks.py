@@ -13,6 +13,7 @@ from anon_pipeline.limits.class_values import (
     TOLD_ORIGINALS,
     TOLD_SECRETS,
 )
+from anon_pipeline.limits.found_groups import FOUND_GROUPS
 from anon_pipeline.limits.joint_values import JOINT_HOMOGENEITY, LIST_CELLS, UNION_HOMOGENEITY
 from anon_pipeline.limits.known_columns import KNOWN_COLUMNS
 from anon_pipeline.limits.outliers import OUTLYING, UNCONFIDENT_RECORDS
@@ -87,7 +88,7 @@ def test_the_page_on_attacks_explains_every_limit_once() -> None:
     limits = [f"{key}.{each}" for key, each_of in below.items() for each in each_of]
     limits += [key for key in Attacks.model_fields if key not in below]
     advised = [limit.name for limit in (NEAR_HOMOGENEITY, HIDDEN_HOMOGENEITY, TOLD_SECRETS, TOLD_ORIGINALS)]
-    advised += [limit.name for limit in (UNCONFIDENT_RECORDS, OUTLYING, *TOGETHER)]
+    advised += [limit.name for limit in (UNCONFIDENT_RECORDS, OUTLYING, FOUND_GROUPS, *TOGETHER)]
     assert sorted(named) == sorted([*limits, *advised, "gate.linking_risk"])
 
 

@@ -111,7 +111,15 @@ def test_only_what_the_policy_sets_is_judged_and_k_always(small_policy: Small) -
     near = [f"near_homogeneity.{name}" for name in ("illness", "income", "note")]
     joint = ["joint_homogeneity.illness", "joint_homogeneity.income"]
     told = [*near, "hidden_homogeneity.height", *joint, "repeated_noise"]
-    assert list(verdicts(report)) == [*always, *usual, *told, *KNOWN, *USEFULNESS, "repeated_people"]
+    assert list(verdicts(report)) == [
+        *always,
+        *usual,
+        *told,
+        *KNOWN,
+        "found_groups.note",
+        *USEFULNESS,
+        "repeated_people",
+    ]
     assert next(v for v in report.verdicts if v.limit == "k").bound == 3  # anonymize.k
 
 
@@ -238,6 +246,7 @@ def test_a_file_alone_says_what_it_could_not_measure(small_policy: Small) -> Non
         "contract",
         "k",
         "rare_values.note",
+        "found_groups.note",
         "outlying.income",
         "repeated_noise",
         "l_diversity.illness",

@@ -116,6 +116,7 @@ def test_dagster_stores_no_number_that_is_the_curators(project: Make, linking_ri
     shown = {"k", "single_value", "l_diversity_illness", "suppression", "prosecutor_risk"}
     shown |= {
         "rare_values_note",
+        "found_groups_note",
         "rare_texts_illness",
         "outlying_income",
         "homogeneity_illness",

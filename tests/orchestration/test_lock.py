@@ -42,7 +42,10 @@ def test_a_job_without_checks_is_refused(project: Make) -> None:
     made = project()
     message = refused(made.materialize(*STAGES, "published", checks=False))
     assert "not evaluated on this data and policy: confidence" not in message
-    assert "contract, great_expectations, hidden_homogeneity_height, homogeneity_illness, " in message
+    assert (
+        "contract, found_groups_note, great_expectations, hidden_homogeneity_height, homogeneity_illness, "
+        in message
+    )
     assert "homogeneity_income, k, " in message
     assert (
         "origin, outlying_income, rare_texts_illness, rare_values_note, released_identifiers, "
@@ -87,7 +90,10 @@ def test_published_with_some_of_its_checks_is_refused(staged: Make) -> None:
     )
     assert [e.check_name for e in result.get_asset_check_evaluations()] == ["k"]
     said = refused(result)
-    assert "not evaluated on this data and policy: contract, great_expectations, hidden_homogeneity" in said
+    assert (
+        "not evaluated on this data and policy: contract, found_groups_note, great_expectations, "
+        "hidden_homogeneity" in said
+    )
     assert made.released() == []
 
 
