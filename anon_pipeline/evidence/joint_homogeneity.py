@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,9 @@ Integers = NDArray[np.int64]
 
 SHARED = 4
 """Least number of texts that columns of one secret share: fewer are answers, such as yes, no and unknown."""
+
+PAIRED = 4
+"""Insensitive columns that are looked at in pairs, at most."""
 
 ALIKE = 0.5
 """Least share of the cells of each of two columns with a text that the other one has, too."""
@@ -44,12 +48,55 @@ def joint_homogeneity(evidence: Evidence, name: str, others: Sequence[str]) -> d
     everybody = np.zeros_like(labels)
     found = {}
     for other in others:
-        groups = pd.factorize(evidence.released[other].iloc[rows], use_na_sentinel=False)[0].astype(np.int64)
+        groups = _groups(evidence, other, rows)
         found[other] = max(
             surplus_share(values, groups, strata, most=MOST, gain=GAIN, people=people)
             for strata in (labels, everybody)
         )
     return found
+
+
+def paired_homogeneity(evidence: Evidence, name: str, others: Sequence[str]) -> dict[str, float]:
+    """Return what two other columns reveal together, and neither alone: a shift and a wing.
+
+    By chance, the records of one value of one of the two are dealt to the values of the other; of both ways,
+    the one counts by which less is beyond chance. Of many columns those `PAIRED` with fewest values are
+    looked at: the more values a pair has, the more is due to chance.
+
+    Args:
+        name: of a sensitive column.
+        others: insensitive columns.
+    Returns:
+        Share in [0, 1] by the names of both, the larger one of class and table.
+    """
+    rows = choose_records(evidence.classes.labels)
+    labels, whose = evidence.classes.labels[rows], evidence.people
+    values, people = _cells(evidence.released[name].iloc[rows]), None if whose is None else whose[rows]
+    groups = {other: _groups(evidence, other, rows) for other in others}
+    fewest = sorted(others, key=lambda other: int(groups[other].max(initial=0)))[:PAIRED]
+
+    def beyond(pair: Integers, alone: Integers) -> float:
+        """Return what a pair of columns adds to one of them, in each class or in all of the table."""
+        return max(
+            surplus_share(values, pair, strata, most=MOST, gain=GAIN, people=people)
+            for strata in (_both(labels, alone), alone)
+        )
+
+    found = {}
+    for one, other in combinations(sorted(fewest), 2):
+        pair = _both(groups[one], groups[other])
+        found[f"{one} + {other}"] = min(beyond(pair, groups[alone]) for alone in (one, other))
+    return found
+
+
+def _groups(evidence: Evidence, other: str, rows: Integers) -> Integers:
+    """Number the values of a column, of some records; a missing value is one."""
+    return pd.factorize(evidence.released[other].iloc[rows], use_na_sentinel=False)[0].astype(np.int64)
+
+
+def _both(one: Integers, other: Integers) -> Integers:
+    """Number pairs of values, 0 or more each."""
+    return one * (int(other.max(initial=0)) + 1) + other
 
 
 def _cells(series: pd.Series) -> Integers:

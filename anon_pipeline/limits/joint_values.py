@@ -8,7 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from anon_pipeline.evidence.joint_homogeneity import alike_columns, joint_homogeneity, union_homogeneity
+from anon_pipeline.evidence.joint_homogeneity import (
+    alike_columns,
+    joint_homogeneity,
+    paired_homogeneity,
+    union_homogeneity,
+)
 from anon_pipeline.evidence.list_cells import list_cells
 from anon_pipeline.limits import usual
 from anon_pipeline.limits.case import Case
@@ -33,7 +38,10 @@ def _texts(policy: Policy) -> list[str]:
 
 def _judge_joint(case: Case, demand: Demand) -> Verdict:
     others = sorted(case.policy.insensitive)
-    return _largest(demand, joint_homogeneity(case.evidence, demand.of, others), "revealed by")
+    found = joint_homogeneity(case.evidence, demand.of, others)
+    if max(found.values(), default=0.0) <= demand.wanted:
+        found |= paired_homogeneity(case.evidence, demand.of, others)
+    return _largest(demand, found, "revealed by")
 
 
 def _judge_union(case: Case, demand: Demand) -> Verdict:
@@ -54,9 +62,9 @@ def _largest(demand: Demand, shares: Mapping[str, float], said: str) -> Verdict:
 JOINT_HOMOGENEITY = Limit(
     "joint_homogeneity",
     Words(
-        "At most this share of the {counted} has a value of {} that one insensitive column, together with "
-        "the class or alone, makes nearly certain, and the class alone does not; not counting what happens "
-        "by chance. Only advice.",
+        "At most this share of the {counted} has a value of {} that one insensitive column or two, together "
+        "with the class or alone, make nearly certain, and the class alone does not; not counting what "
+        "happens by chance. Only advice.",
         advice="give the insensitive column that is named the role generalize (or sensitive, if nobody can "
         "know it), release it coarser, or drop it.",
         question="inference",

@@ -14,9 +14,11 @@ from anon_pipeline.evidence import told_originals
 from anon_pipeline.evidence.evidence import Evidence, Originals, value_classes
 from anon_pipeline.evidence.homogeneous_values import rank_values
 from anon_pipeline.evidence.joint_homogeneity import (
+    PAIRED,
     alike_columns,
     first_cells,
     joint_homogeneity,
+    paired_homogeneity,
     union_homogeneity,
 )
 
@@ -50,6 +52,37 @@ def test_a_building_of_one_illness_is_found_and_a_ward_of_all_is_not() -> None:
         "missing": pytest.approx(0.25, abs=1e-3),  # a gap is information, too
         "ward": 0.0,
     }
+
+
+def test_two_columns_reveal_what_neither_of_them_does() -> None:
+    """Shift and wing have three values each, and each pair of them one of nine illnesses."""
+    random = np.random.default_rng(3)
+    shift, wing = random.integers(0, 3, (2, 900))
+    columns = {
+        "illness": np.array([f"illness {i}" for i in range(9)])[3 * shift + wing],
+        "shift": shift.astype(str),
+        "wing": wing.astype(str),
+        "other": random.integers(0, 3, 900).astype(str),
+    }
+    made = evidence([i // 60 for i in range(900)], **columns)
+    others = ["other", "shift", "wing"]
+    assert joint_homogeneity(made, "illness", others) == dict.fromkeys(others, 0.0)
+    found = paired_homogeneity(made, "illness", others)
+    assert found == {"other + shift": 0.0, "other + wing": 0.0, "shift + wing": pytest.approx(1, abs=0.01)}
+    many = {f"more {i}": random.integers(0, 50, 900).astype(str) for i in range(PAIRED)}
+    made = evidence([i // 60 for i in range(900)], **columns, **many)
+    found = paired_homogeneity(made, "illness", [*many, "shift", "wing"])
+    assert len(found) == PAIRED * (PAIRED - 1) // 2
+    assert {pair for pair, share in found.items() if share > 0} == {"shift + wing"}
+
+
+def test_pairs_of_columns_without_a_connection_say_nothing() -> None:
+    random = np.random.default_rng(4)
+    for _ in range(40):
+        columns = {f"c{i}": random.integers(0, 2 + i, N).astype(str) for i in range(4)}
+        illness = random.choice(["gout", "flu", "asthma", "none"], N)
+        made = evidence([i // 10 for i in range(N)], illness=illness, **columns)
+        assert {*paired_homogeneity(made, "illness", [*columns]).values()} == {0.0}
 
 
 def test_nearly_equal_numbers_count_as_equal() -> None:
