@@ -44,7 +44,7 @@ def run_partitions(command: Sequence[str], partitions: Sequence[str], *, jobs: i
         The exit code: that of the failure, or the least one of a refusal, or 0.
     """
     left, failed, made = dict[str, int](), dict[str, int](), list[str]()
-    with left_by_termination():
+    with left_by_termination(), _say_how_to_go_on(made, partitions):
         for ended in run_each(command, partitions, jobs):
             click.echo(f"partition {ended.partition}")
             click.echo(ended.out, nl=False)
@@ -63,6 +63,19 @@ def run_partitions(command: Sequence[str], partitions: Sequence[str], *, jobs: i
     ]
     click.echo(f"{say_published(len(made), len(partitions))}{''.join(said)}")
     return min(failed.values(), default=0) or min(left.values(), default=0)
+
+
+@contextmanager
+def _say_how_to_go_on(made: Sequence[str], partitions: Sequence[str]) -> Iterator[None]:
+    """Say after an interrupt what is published, as far as it is known, and how to make the others."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        click.echo(f"{say_published(len(made), len(partitions))}. {_GO_ON}", err=True)
+        raise
+
+
+_GO_ON: Final = "To make the others, and to finish deliveries: the same command with --missing"
 
 
 def say_published(made: int, asked: int) -> str:

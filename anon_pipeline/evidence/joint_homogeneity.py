@@ -85,7 +85,8 @@ def paired_homogeneity(evidence: Evidence, name: str, others: Sequence[str]) -> 
     found = {}
     for one, other in combinations(sorted(fewest), 2):
         pair = _both(groups[one], groups[other])
-        found[f"{one} + {other}"] = min(beyond(pair, groups[alone]) for alone in (one, other))
+        share = beyond(pair, groups[one])
+        found[f"{one} + {other}"] = share and min(share, beyond(pair, groups[other]))
     return found
 
 

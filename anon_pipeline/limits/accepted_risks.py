@@ -157,8 +157,8 @@ def _by_several_records(policy: Policy) -> Iterator[tuple[str, str]]:
         if share > usual.HOMOGENEITY:
             yield (
                 f"gate.attacks.person_homogeneity.{name}",
-                f"of {100 * share:g} % of the people all classes together may give {name} away (usual: "
-                f"{100 * usual.HOMOGENEITY:g} %)",
+                f"for {100 * share:g} % of the people, all of their classes together may reveal {name} "
+                f"(usual: {100 * usual.HOMOGENEITY:g} %)",
             )
     if attacks.dominance is not None and attacks.dominance > usual.DOMINANCE:
         yield (

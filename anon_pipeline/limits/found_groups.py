@@ -17,9 +17,9 @@ def _insensitive(policy: Policy) -> Demanded:
 FOUND_GROUPS = Limit(
     "found_groups",
     Words(
-        "At most this share of the records has a value of {} by which an attacker who also knows the "
-        "generalized values finds more than four in five of those who have it: a small group, such as a rare "
-        "nationality, while the mean over all records stays low. Only advice.",
+        "At most this share of the records has a value of {} that identifies a small group, such as a rare "
+        "nationality: an attacker who also knows the generalized values finds more than four in five of "
+        "those who have the value. The mean over all records does not show this. Only advice.",
         advice="generalize the column (role: generalize), so that it is part of the classes; or release it "
         "coarser (round, top, bottom, level), so that rare values are in larger groups; or take a larger k.",
         question="linkability",

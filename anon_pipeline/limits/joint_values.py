@@ -62,9 +62,9 @@ def _largest(demand: Demand, shares: Mapping[str, float], said: str) -> Verdict:
 JOINT_HOMOGENEITY = Limit(
     "joint_homogeneity",
     Words(
-        "At most this share of the {counted} has a value of {} that one insensitive column or two, together "
-        "with the class or alone, make nearly certain, and the class alone does not; not counting what "
-        "happens by chance. Only advice.",
+        "At most this share of the {counted} has a value of {} that one or two insensitive columns make "
+        "nearly certain, alone or together with the class. Values that the class alone makes nearly certain "
+        "are not counted, nor is what happens by chance. Only advice.",
         advice="give the insensitive column that is named the role generalize (or sensitive, if nobody can "
         "know it), release it coarser, or drop it.",
         question="inference",

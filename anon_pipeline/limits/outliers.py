@@ -105,10 +105,10 @@ UNCONFIDENT_RECORDS = Limit(
 OUTLYING = Limit(
     "outlying",
     Words(
-        "No record has a number of {}, and no range of it ends at a number or a day, that is far beyond the "
-        "others (more than 3 interquartile ranges beyond the quartiles) and that fewer than {k} {counted} "
-        "reach, as far as ranges show: an attacker who knows whose is the largest or the smallest finds that "
-        "record, or learns that value. Only advice.",
+        "No released number of {}, and no number or day at which a released range of it ends, is far beyond "
+        "the others (more than 3 interquartile ranges beyond the quartiles) and reached by fewer than {k} "
+        "{counted}, as far as ranges show. Otherwise, an attacker who knows who has the largest or the "
+        "smallest value finds that record, or learns that value. Only advice.",
         advice=_BOUNDED,
         advice_for=_advice_on,
         question="singling out",

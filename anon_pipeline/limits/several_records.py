@@ -32,9 +32,9 @@ def _of_classes(policy: Policy) -> Demanded:
 PERSON_HOMOGENEITY = Limit(
     "person_homogeneity",
     Words(
-        "Of at most this share of the people, all classes of their records together have a single value of "
-        "{} in common, which all of their records have: whoever finds these classes, and knows that the "
-        "value stays the same, knows it.",
+        "For at most this share of the people, a single value of {} occurs in all classes of their records, "
+        "which are two or more, and all of their records have it. An attacker who finds these classes, and "
+        "knows that the value stays the same, learns it.",
         advice="keep what varies from record to record out of the quasi-identifiers, or generalize it more; "
         "release one record of each person (rows_per_person: 1), or take a larger k.",
         question="linkability",

@@ -29,7 +29,7 @@ FEWER_VALUES = "more texts become one value, or none"
 MORE_VALUES = "more texts stay different values"
 NOT_RELEASED = "not released"
 TELLS_APART = "tells people apart"
-MAPPED = "the column's map of values then finds other texts"
+MAPPED = "the column's map of values then applies to other texts"
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,7 +107,7 @@ def _changes_of_cleaning(before: Policy, after: Policy) -> Iterator[Change]:
         yield Change(f"clean.{one.key}", one.effect, old, new, note=note, path=("clean", one.key))
     if not found:
         old, new = (_text(policy.clean, told=False) for policy in (before, after))
-        note = "no column of both policies is cleaned otherwise"
+        note = "no column that both policies have is cleaned differently"
         yield Change("clean", Effect.NEUTRAL, old, new, note=note, path=("clean",))
 
 

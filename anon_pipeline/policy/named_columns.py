@@ -34,4 +34,4 @@ def named_like_identifiers(columns: Mapping[str, DeclaredColumn], why: str) -> l
 def _said_by_values(name: str, column: DeclaredColumn) -> str | None:
     """Say what a column holds that is called by a word for persons, and has full names: ``pupil``."""
     named = is_word_for_persons(name) and are_full_names(column.values or (), of_persons=True)
-    return "persons, whose names are its values" if named else None
+    return "persons (its values look like full names of people)" if named else None

@@ -92,8 +92,8 @@ def _answer_singling_out(
     names, exact = ", ".join(policy.generalized), [*(column.column for column in alone), *hashed]
     once = " if each person has one record, which the gate doubts (repeated_people)" * may_repeat(gate)
     fit = max(round(1 / found[0].share), 1)
-    alike = f"No, not by {names} alone: at least {fit:,} {found[0].noun} have the same values{once}"
-    short = alike + (f". But by {', '.join(exact)}" if exact else "")
+    alike = f"not by {names} alone: at least {fit:,} {found[0].noun} have the same values{once}"
+    short = f"Yes, by {', '.join(exact)}, but {alike}" if exact else f"No, {alike}"
     if policy.noisy:
         changed = "released with noise or changed" if policy.changed_columns else "released with noise"
         short += (

@@ -72,7 +72,7 @@ def advise_on_hidden(
             observe(Step(f"trying {change.words}"))
             left = _columns_left(policy, change, table, own, hierarchies)
             if left:
-                helping.append(f"{change.words} would leave something of {', '.join(left)}.")
+                helping.append(f"With {change.words}, {', '.join(left)} would no longer be hidden entirely.")
                 break
     if not helping:
         helping = [f"Tried without success: {'; '.join(tried)}. {_OTHERWISE}"] if tried else [_OTHERWISE]

@@ -48,8 +48,8 @@ def _loss_sentence(point: Point, records: int) -> str:
     gone = shown_share(found.suppression, point, records)
     about = "at most" if gone > found.suppression else "about"
     left_out = f"{about} {percent(gone, 2)} of the records would be left out" if gone else ""
-    hidden = f"{', '.join(found.hidden)}: one value in every record" if found.hidden else ""
-    parts = [f"nothing would be left of {hidden}" if hidden else "no column would be hidden entirely"]
+    hidden = f"{', '.join(found.hidden)} would be hidden entirely (one value in every record)"
+    parts = [hidden if found.hidden else "no column would be hidden entirely"]
     return f"What it loses: {'; '.join(filter(None, [*parts, left_out]))}. Its loss is {number(found.loss)}."
 
 

@@ -161,7 +161,8 @@ def ends(pid: int) -> bool:
 def test_a_signal_ends_the_runs_and_begins_no_other(tmp_path: Path, number: signal.Signals) -> None:
     parent = subprocess.Popen(
         [sys.executable, "-c", PARENT, program(SLEEPER), str(tmp_path)],
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     for _ in range(600):
         begun = [path for path in (tmp_path / "a", tmp_path / "b") if path.exists() and path.read_text()]
@@ -170,7 +171,9 @@ def test_a_signal_ends_the_runs_and_begins_no_other(tmp_path: Path, number: sign
         time.sleep(0.1)
     pids = [int(path.read_text()) for path in begun]
     parent.send_signal(number)  # to it alone: a terminal tells the others as well
-    assert parent.wait(timeout=30) != 0
+    said = parent.communicate(timeout=30)[1]
+    assert parent.returncode != 0
+    assert "0 of 4 partitions published. To make the others, and to finish deliveries: the same" in said
     assert len(pids) == 2
     assert all(ends(pid) for pid in pids)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]

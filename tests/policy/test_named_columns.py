@@ -36,6 +36,6 @@ def test_full_names_under_a_word_for_persons_are_refused() -> None:
     people = [f"{one} {other}" for one in given for other in ("Lee", "Brown", "Garcia", "Patel")]
     names = DeclaredColumn.model_validate({"values": people, "otherwise": people[0]})
     (said,) = named_like_identifiers({"pupil": names, "artist": names, "ward": column(24)}, "they are shown")
-    assert said.startswith("columns.pupil: must be left out, since it is named like persons, whose names are")
+    assert said.startswith("columns.pupil: must be left out, since it is named like persons (its values look")
     few = DeclaredColumn.model_validate({"values": people[:FEW], "otherwise": people[0]})
     assert named_like_identifiers({"pupil": few, "tenant": column(24)}, "they are shown") == []

@@ -32,7 +32,7 @@ def test_what_is_open_is_said_to_be_open(small_policy: Small, small_people: Peop
     singled, linked, inferred = found.answers
     assert [one.term for one in found.answers] == ["singling out", "linkability", "inference"]
     assert (singled.open, linked.open, inferred.open) == (True, True, True)
-    assert "But by note" in singled.short
+    assert "Yes, by note" in singled.short
     rare = int((made.frame["note"] != "none").sum())
     assert any(f"{rare} occur once" in line for line in singled.lines)
     assert linked.short == "Not limited"

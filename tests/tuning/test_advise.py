@@ -169,5 +169,5 @@ def test_advice_that_cannot_be_computed_is_no_failure(
 def test_hidden_columns_that_refuse_get_changes_that_were_tried() -> None:
     wanted = one_town(gate={"suppression": 0.15, "utility": {"fully_generalized": 0}})
     found = asked(wanted, "utility_fully_generalized", frame=rare_towns())
-    assert "anonymize.suppression_limit: 0.08 would leave something of town." in found
+    assert "With anonymize.suppression_limit: 0.08, town would no longer be hidden entirely." in found
     assert not any("would leave" in line for line in asked(wanted, "k", frame=rare_towns()))

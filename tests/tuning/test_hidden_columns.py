@@ -52,7 +52,7 @@ def test_a_larger_limit_is_advised_where_it_helps_and_does() -> None:
     frame = rare_towns()
     assert silent_columns(policy(), anonymize(policy(), frame).frame) == ["town"]
     found = advised(policy(), frame)
-    assert found[0] == "anonymize.suppression_limit: 0.08 would leave something of town."
+    assert found[0] == "With anonymize.suppression_limit: 0.08, town would no longer be hidden entirely."
     better = policy(anonymize={"k": 20, "suppression_limit": 0.08})
     assert silent_columns(better, anonymize(better, frame).frame) == []
 
@@ -61,8 +61,9 @@ def test_cells_are_advised_where_single_cells_are_enough() -> None:
     frame = rare_towns()
     found = advised(policy(), frame)
     cells = {"k": 20, "suppression_limit": 0.02, "recoder": "optimal", "suppress": "cells"}
-    assert (
-        found[1] == "anonymize.recoder: optimal with anonymize.suppress: cells would leave something of town."
+    assert found[1] == (
+        "With anonymize.recoder: optimal with anonymize.suppress: cells, town would no longer be hidden "
+        "entirely."
     )
     better = policy(anonymize=cells)
     assert silent_columns(better, anonymize(better, frame).frame) == []
@@ -84,8 +85,9 @@ def test_a_smaller_k_is_advised_where_it_helps() -> None:
     columns = {name: column for name, column in policy().model_dump()["columns"].items() if name != "sex"}
     columns["sex"] = {"role": "identifier", "action": "drop"}
     own = policy(columns=columns, gate={"k": 20, "suppression": 0.03})
-    assert "anonymize.k and gate.k: 10 (if you can answer for it) would leave something of town." in advised(
-        own, frame
+    assert (
+        "With anonymize.k and gate.k: 10 (if you can answer for it), town would no longer be hidden entirely."
+        in advised(own, frame)
     )
     better = policy(columns=columns, gate={"k": 10, "suppression": 0.03}, anonymize={"k": 10})
     assert silent_columns(better, anonymize(better, frame).frame) == []

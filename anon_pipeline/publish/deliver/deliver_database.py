@@ -54,8 +54,8 @@ _CONDITIONS = {
 }
 _NOT_MADE = "the login must be able to create and fill the table, and its names must be allowed there"
 _NOT_MADE_ANEW = (
-    "the table must be able to be made anew, since its columns have changed. Drop the views that need it, if "
-    "there are any, then run this again"
+    "it must be possible to drop the table and create it again, since its columns have changed. Drop the "
+    "views that need it, if there are any, then run this again"
 )
 _KINDS = ("postgresql", "sqlite")
 """Databases in which making and dropping a table is part of the transaction."""
@@ -106,8 +106,8 @@ def _refuse_no_file(url: sa.URL) -> None:
     file = str(url.database or "").removeprefix("file:")
     if not any(Path(one).is_file() for one in (file, unquote(file)) if one):
         raise PublishError(
-            f"{_KEY}: must name a file that is there (sqlite:///shop.db), got a path without one. Is the "
-            f"path right? An empty file will do."
+            f"{_KEY}: must name a file that is there (sqlite:///shop.db), got a path without one. Correct "
+            f"the path, or create an empty file (touch shop.db)."
         )
 
 

@@ -27,10 +27,10 @@ def table_of_partition(policy: Policy, table: str, partition: str | None, *, key
     if same is not None:
         raise InputError(
             f"{key}: each partition must have a table of its own, got {name} for both {same} and "
-            f"{partition}. Let the keys differ in more than signs."
+            f"{partition}. The keys must differ in letters or digits: all other characters become _."
         )
     if name == RECORDS:
-        raise InputError(f"{key}: must lead to another name than {RECORDS}, also with the partition's key")
+        raise InputError(f"{key}: must be a name other than {RECORDS}, also with the partition's key added")
     return name
 
 

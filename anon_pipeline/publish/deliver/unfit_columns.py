@@ -52,8 +52,8 @@ def refuse_unfit(
 
 
 _ADVICE = (
-    "Change such a column in the source (a text fits everywhere), leave it out (role: identifier, action: "
-    "drop), or name another destination."
+    "Change such a column in the source (a text fits everywhere, without the character NUL), leave it out "
+    "(role: identifier, action: drop), or name another destination."
 )
 
 

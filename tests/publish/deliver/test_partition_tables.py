@@ -36,5 +36,5 @@ def test_of_keys_that_lead_to_one_name_the_first_has_it(small_policy: Small) -> 
 
 def test_no_partition_has_the_name_of_the_table_that_says_what_others_hold(small_policy: Small) -> None:
     policy = listed(small_policy, "releases", "others")
-    with pytest.raises(InputError, match="another name than anon_pipeline_releases"):
+    with pytest.raises(InputError, match="a name other than anon_pipeline_releases"):
         table_of_partition(policy, "anon_pipeline", "releases", key="k")
