@@ -21,6 +21,16 @@ def program_ending_with_this(program: str = "from anon_pipeline.cli import main;
     return f"from {__name__} import end_with; end_with({os.getpid()}); {program}"
 
 
+QUIET: Final = f"from {__name__} import end_quietly; end_quietly()"
+"""Program text to put before imports, which take seconds; see `end_quietly`."""
+
+
+def end_quietly() -> None:
+    """Let Ctrl-C end this process without a traceback, unless it is ignored."""
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def end_with(parent: int) -> None:
     """Let this process get SIGTERM when the one that has started it ends, however that happens.
 

@@ -11,6 +11,7 @@ import gc
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -18,11 +19,11 @@ from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import asdict, dataclass
 from typing import IO, Final
 
-from anon_pipeline.base.child_processes import program_ending_with_this
+from anon_pipeline.base.child_processes import QUIET, program_ending_with_this
+from anon_pipeline.base.left_to_do import TERMINATED
+from anon_pipeline.cli.interrupts import INTERRUPTED
 
-PROGRAM: Final = (
-    "from anon_pipeline.cli import main; from anon_pipeline.cli.run_workers import serve; serve(main)"
-)
+PROGRAM: Final = f"{QUIET}; from anon_pipeline.cli import main; from {__name__} import serve; serve(main)"
 UNANSWERED: Final = 70
 """Exit code of a command whose worker ended without an answer, and with a code that says something else."""
 
@@ -51,7 +52,7 @@ class Worker:
         Args:
             words: the command and its arguments.
         Returns:
-            Its answer; of a worker that has ended before, its exit code alone, as `subprocess` has it.
+            Its answer; of a worker that has ended before, its exit code as shells have it, and a message.
         """
         sent, answers = self._process.stdin, self._process.stdout
         if sent is None or answers is None:
@@ -65,7 +66,10 @@ class Worker:
         if answer:
             return Answer(**json.loads(answer))
         code = self._process.wait()
-        return Answer(UNANSWERED if code in _OF_VERDICTS else code)
+        if code < 0:
+            code = _SIGNALED - code
+        told = code in (INTERRUPTED, TERMINATED)
+        return Answer(UNANSWERED if code in _OF_VERDICTS else code, err="" if told else _DIED)
 
     def terminate(self) -> None:
         """End it by SIGTERM, whatever it does."""
@@ -77,6 +81,11 @@ class Worker:
 
 
 _OF_VERDICTS: Final = (0, 1, 3)
+_SIGNALED: Final = 128  # and the number of the signal that has ended a process, as shells have it
+_DIED: Final = (
+    "error: the process that made this release has ended before it was done. Perhaps the memory was not "
+    "enough: take fewer --jobs\n"
+)
 
 
 def serve(main: Callable[[], object]) -> None:
@@ -85,6 +94,8 @@ def serve(main: Callable[[], object]) -> None:
     Args:
         main: runs the command of `sys.argv`.
     """
+    if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:  # by QUIET
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     with _move_stream(0, "r") as commands, _move_stream(1, "w") as answers:
         try:
             for line in commands:

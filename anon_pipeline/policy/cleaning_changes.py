@@ -9,18 +9,19 @@ Belongs here: the comparison of two policies' cleaning. Does not belong here: ho
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.policy.cleaning import Clean
 from anon_pipeline.policy.column_cleaning import ColumnCleaning, column_cleaning
-from anon_pipeline.policy.columns import Identifier
+from anon_pipeline.policy.columns import Generalize, Identifier, Perturb
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.protection import LESS, Compare, Effect, by_number
 
 _AS_WRITTEN = frozenset({"decimal", "thousands", "currency", "percent", "format"})
+_BY_VALUE = _AS_WRITTEN | {"unicode"}
 _UNICODE = {None: 0, "NFC": 1, "NFD": 1, "NFKC": 2, "NFKD": 2}
 _MERGING = frozenset({"strip", "unicode", "case"})
 
@@ -29,6 +30,8 @@ FEWER_VALUES = "more texts become one value, or none"
 MORE_VALUES = "more texts stay different values"
 NOT_RELEASED = "not released"
 TELLS_APART = "tells people apart"
+OTHER_VALUES = "what is generalized or rounded may then be another value"
+BOTH = "a text is in missing and in values"
 MAPPED = "the column's map of values then applies to other texts"
 
 
@@ -105,9 +108,17 @@ def _judge(
     columns = [policy.columns[name] for policy in policies]
     if not any(map(_is_released, columns)):
         return Effect.NEUTRAL, NOT_RELEASED
-    if key in _MERGING and any(one.values or one.values_file for one in cleaning):
-        return Effect.UNKNOWN, MAPPED
-    if key in _AS_WRITTEN or (key in _MERGING and not any(one.type.keeps_texts for one in cleaning)):
+    return _judge_released(key, cleaning, columns)
+
+
+def _judge_released(
+    key: str, cleaning: tuple[ColumnCleaning, ColumnCleaning], columns: Sequence[Any]
+) -> tuple[Effect, str]:
+    """Say what another value of a key does for a released column, before and after, and why."""
+    incomparable = _why_incomparable(key, cleaning, columns)
+    if incomparable is not None:
+        return Effect.UNKNOWN, incomparable
+    if key in _AS_WRITTEN or (key in _MERGING and not _keeps_texts(cleaning)):
         return Effect.NEUTRAL, AS_WRITTEN
     before, after = (getattr(one, key) for one in cleaning)
     effect = (
@@ -117,6 +128,38 @@ def _judge(
         effect = Effect.UNKNOWN  # a value has another place in the hierarchy under another name
     notes = {Effect.STRENGTHENS: FEWER_VALUES, Effect.WEAKENS: MORE_VALUES}
     return effect, notes.get(effect, "")
+
+
+def _why_incomparable(
+    key: str, cleaning: tuple[ColumnCleaning, ColumnCleaning], columns: Sequence[Any]
+) -> str | None:
+    """Say why two values of a key cannot be compared, whatever they are; None: they can."""
+    if key in _MERGING and any(one.values or one.values_file for one in cleaning):
+        return MAPPED
+    of_texts = key not in _MERGING or _keeps_texts(cleaning)
+    if key in _BY_VALUE and of_texts and any(map(_depends_on_values, columns)):
+        return OTHER_VALUES
+    if key in ("missing", "values") and _are_about_the_same(cleaning):
+        return BOTH
+    return None
+
+
+def _keeps_texts(cleaning: tuple[ColumnCleaning, ColumnCleaning]) -> bool:
+    return any(one.type.keeps_texts for one in cleaning)
+
+
+def _depends_on_values(column: Any) -> bool:
+    """Tell whether values are generalized, rounded or get noise: then it matters which ones they are."""
+    names = ("hierarchy", "round", "bottom", "top", "level")
+    coarser = any(getattr(column, name, None) is not None for name in names)
+    return coarser or isinstance(column, Generalize | Perturb)
+
+
+def _are_about_the_same(cleaning: tuple[ColumnCleaning, ColumnCleaning]) -> bool:
+    """Tell whether a text that stands for a missing value is also in a map of values."""
+    missing = {text.casefold() for one in cleaning for text in one.missing or ()}
+    maps = [one.values or {} for one in cleaning]
+    return not missing.isdisjoint(text.casefold() for own in maps for text in (*own, *own.values()))
 
 
 def _is_released(column: Any) -> bool:

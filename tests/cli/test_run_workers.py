@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
+from functools import partial
 
 import pytest
 
+from anon_pipeline.base.child_processes import QUIET
 from anon_pipeline.cli.run_workers import Answer, Worker
 
 MAIN = """
@@ -23,6 +27,14 @@ def main():
         os.kill(os.getpid(), signal.SIGKILL)
     if what == "left":
         os._exit(int(sys.argv[2]))
+    if what == "interrupted":
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # workers of tests ignore it
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            print(what)
+        return
     if what == "reads":
         print(repr(sys.stdin.read()))
         return
@@ -31,8 +43,8 @@ def main():
 PROGRAM = f"exec({MAIN!r}); from anon_pipeline.cli.run_workers import serve; serve(main)"
 
 
-def one(*words: str) -> Answer:
-    worker = Worker(PROGRAM)
+def one(*words: str, program: str = PROGRAM) -> Answer:
+    worker = Worker(program)
     try:
         return worker.run(words)
     finally:
@@ -59,17 +71,35 @@ def test_nothing_but_answers_is_taken_for_one() -> None:
     assert one("reads") == Answer(0, "''\n")
 
 
-@pytest.mark.parametrize(("words", "code"), [(("killed",), -signal.SIGKILL), (("left", "9"), 9)])
+@pytest.mark.parametrize(("words", "code"), [(("killed",), 128 + signal.SIGKILL), (("left", "9"), 9)])
 def test_a_worker_that_has_ended_says_how(words: tuple[str, ...], code: int) -> None:
     worker = Worker(PROGRAM)
-    assert worker.run(words) == Answer(code)
-    assert worker.run(["say"]) == Answer(code)
+    for asked in (words, ("say",)):
+        answer = worker.run(asked)
+        assert (answer.code, answer.out) == (code, "")
+        assert "has ended before it was done. Perhaps the memory was not enough" in answer.err
     worker.end()
 
 
 @pytest.mark.parametrize("code", ["0", "1", "3"])
 def test_a_worker_that_has_ended_is_neither_done_nor_refused(code: str) -> None:
-    assert one("left", code) == Answer(70)
+    assert one("left", code).code == 70
+
+
+@pytest.mark.parametrize("code", ["130", "143"])
+def test_a_worker_that_was_told_to_end_says_no_more(code: str) -> None:
+    assert one("left", code) == Answer(int(code))
+
+
+def test_an_interrupt_while_it_starts_is_no_traceback() -> None:
+    command = [sys.executable, "-c", f"{QUIET}; import os; os.kill(os.getpid(), {int(signal.SIGINT)})"]
+    ready = partial(signal.signal, signal.SIGINT, signal.default_int_handler)  # workers of tests ignore it
+    done = subprocess.run(command, capture_output=True, text=True, preexec_fn=ready, check=False)
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, "")
+
+
+def test_a_worker_that_serves_is_interrupted_by_an_exception() -> None:
+    assert one("interrupted", program=f"{QUIET}; {PROGRAM}").out == "interrupted\n"
 
 
 def test_an_idle_worker_ends_when_it_is_told_to() -> None:

@@ -67,6 +67,32 @@ def test_a_map_of_values_finds_other_texts_after_another_case(small_policy: Smal
     assert effects(small_policy, before, after) == {"case": "cannot be compared"}
 
 
+def test_what_is_missing_and_a_map_are_judged_together(small_policy: Small) -> None:
+    """The first one makes hiv a missing value, by way of flu; the second one shows it again."""
+    before = {"values": {"hiv": "flu"}, "missing": ["Flu"]}
+    after = {"values": {"flu": "hiv"}, "missing": ["Flu"]}
+    assert effects(small_policy, before, after) == {"values": "cannot be compared"}
+    assert effects(small_policy, before, {**before, "missing": []}) == {"missing": "cannot be compared"}
+    apart = {"values": {"hiv": "cold"}, "missing": ["-"]}
+    assert effects(small_policy, apart, {**apart, "missing": ["-", "?"]}) == {"missing": "strengthens"}
+
+
+@pytest.mark.parametrize(
+    ("column", "before", "after"),
+    [
+        ("city", {"unicode": "NFC"}, {"unicode": "NFD"}),
+        ("age", {"decimal": "."}, {"decimal": ",", "thousands": "."}),
+        ("height", {"decimal": "."}, {"decimal": ","}),
+    ],
+)
+def test_how_values_are_written_matters_where_they_are_generalized_or_noisy(
+    small_policy: Small, column: str, before: Any, after: Any
+) -> None:
+    old, new = (small_policy(clean={"columns": {column: own}}) for own in (before, after))
+    found = {(str(one.effect), one.note) for one in cleaning_changes(old, new)}
+    assert found == {("cannot be compared", "what is generalized or rounded may then be another value")}
+
+
 def test_a_map_moves_values_within_a_hierarchy(small_policy: Small) -> None:
     old, new = small_policy(), small_policy(clean={"columns": {"city": {"values": {"Bern": "Berne"}}}})
     assert [(one.key, str(one.effect)) for one in cleaning_changes(old, new)] == [
