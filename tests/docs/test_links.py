@@ -34,6 +34,13 @@ def test_links_lead_somewhere(document: Path) -> None:
     assert [link for link in links if _broken(document, link)] == []
 
 
+def test_no_document_has_two_versions_of_a_passage() -> None:
+    """As a merge leaves them where both sides have changed it."""
+    mark = re.compile(r"^(?:<{7} |>{7} |={7}$)", re.MULTILINE)
+    assert [path.name for path in DOCUMENTS if mark.search(path.read_text(encoding="utf-8"))] == []
+    assert mark.search("a\n=======\nb")
+
+
 def test_the_index_has_every_document() -> None:
     index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
     names = {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"}

@@ -83,9 +83,16 @@ _PERSONS = _words(
     ehepartner spender spenderin mitglied teilnehmer teilnehmerin eleve locataire demandeur emprunteur
     beneficiaire adherent assure cliente salarie alunno alunna inquilino inquilina richiedente mutuatario
     beneficiario socio socia paziente dipendente alumno alumna solicitante prestatario paciente empleado
-    empleada
+    empleada doctor physician gp nurse teacher referee hausarzt hausaerztin arzt aerztin lehrer lehrerin
     """
 )
+_OF_THINGS = _words(
+    """
+    segment ward brand house city town company firm agent department hospital school country region group
+    product account order
+    """
+)
+"""Words beside one for persons that say what else the column is about: customer segment, user agent."""
 
 
 def is_word_for_persons(column: str) -> bool:
@@ -93,9 +100,11 @@ def is_word_for_persons(column: str) -> bool:
 
     >>> [is_word_for_persons(name) for name in ("pupil", "Borrower", "member_type", "author")]
     [True, True, False, False]
+    >>> [is_word_for_persons(name) for name in ("teacher", "Hausarzt", "user agent", "patient_ward")]
+    [True, True, False, False]
     """
     words = {*name_words(column)}
-    return bool(words & _PERSONS) and not words & {*ASIDE}
+    return bool(words & _PERSONS) and not words & {*ASIDE, *_OF_THINGS}
 
 
 def are_full_names(values: Sequence[str], *, of_persons: bool = False) -> bool:
