@@ -128,14 +128,14 @@ def _measure(policy: Policy, locations: Locations, options: dict[str, Any]) -> l
 
 def _print(found: list[Measured], policy: Policy) -> None:
     """Print the variants with a release as a table, and why the others have none."""
-    from anon_pipeline.tuning.comparison_rows import by_loss, rows, short_gates  # noqa: PLC0415
+    from anon_pipeline.tuning.comparison_rows import by_loss, heading, rows, short_gates  # noqa: PLC0415
 
     ordered = by_loss(found)
     gates, limits = short_gates(ordered)
     made = [{**row, "gate": gate} for row, gate in zip(rows(ordered), gates, strict=True)]
     if made:
         shown = [name for name in _SHOWN if name != "amount" or any(one.amounts for one in found)]
-        headings = [name.replace("_", " ") for name in shown]
+        headings = [heading(name, policy) for name in shown]
         lines = [tuple(row[name] for name in shown) for row in made]
         title = f"Variants of {policy.name}"
         print_table(headings, lines, title=title, numbers={*headings} - _TEXTS, width=150)

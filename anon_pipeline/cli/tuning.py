@@ -43,6 +43,8 @@ _SHOWN = (
     *("linking_known", "suppression", "information_loss", "loss", "verdict"),
 )
 _GRID = ("recoder", "k", "epsilon", "confidence", "amount")
+_OF_PEOPLE = ("linking", "linking_released", "suppression")
+"""Columns that are shares of the people where these are counted."""
 
 
 @click.command()
@@ -101,7 +103,7 @@ def tune(
     refuse_targets(policy, policy_file, locations, csv_file, map_file, partition=options["partition"])
     found = _tune(policy, locations, options)
     if not as_json:
-        _print(found, f"Tuning of {policy.name}, {found.records:,} records")
+        _print(found, policy)
         for line in describe(found):
             click.echo(line)
     written = _write(found, policy, csv_file, map_file)
@@ -113,12 +115,22 @@ def tune(
             click.echo(f"wrote {path}")
         if options["applies"] and found.recommended is not None:
             now = "has the recommended values now" if changed else "has them already"
-            click.echo(f"{policy_file.name} {now}.")
+            click.echo(f"{policy_file.name} {now}.{_say_gate(policy, found.recommended.choice.k)}")
         elif found.recommended is not None:
             click.echo("To write the recommended values into the policy, give the same command --apply.")
     click.echo(PRIVATE, err=True)
     if found.recommended is None:
         ctx.exit(_INFEASIBLE)
+
+
+def _say_gate(policy: Policy, k: int) -> str:
+    """Say that the gate demands less than a k that was written; empty where it does not."""
+    if policy.gate_k >= k:
+        return ""
+    return (
+        f" anonymize.k is now {k}. gate.k is still {policy.gate_k}, so the release promises only "
+        f"{policy.gate_k}. To promise {k}, set gate.k: {k}."
+    )
 
 
 def _apply(policy_file: Path, policy: Policy, found: Tuning) -> bool:
@@ -191,7 +203,7 @@ def _values(text: str | None, option: str, kind: Callable[[str], Value]) -> tupl
         raise InputError(f"{option} must be {what} between commas") from None
 
 
-def _print(tuning: Tuning, title: str) -> None:
+def _print(tuning: Tuning, policy: Policy) -> None:
     """Print the points as one table; what all points have in common stands in its title."""
     from anon_pipeline.tuning.output import rows, short_verdicts  # noqa: PLC0415
 
@@ -201,14 +213,25 @@ def _print(tuning: Tuning, title: str) -> None:
     said = [f"{name} {found[0][name]}" for name in common if found[0][name] != "–"]
     unknown = [] if any(row["linking_known"] != "–" for row in found) else ["linking_known"]
     columns = [name for name in _SHOWN if name not in {*common, *unknown}]
-    headings = [*(name.replace("_", " ") for name in columns), ""]
+    headings = [*(_heading(name, tuning, policy) for name in columns), ""]
     marks = ["recommended" if row["recommended"] else "front" if row["front"] else "" for row in found]
     lines = [(*(row[name] for name in columns), mark) for row, mark in zip(found, marks, strict=True)]
     numbers = set(headings) - {"recoder", "amount", "verdict", ""}
-    print_table(headings, lines, title=", ".join([title, *said]), numbers=numbers, width=140)
+    whose = "" if tuning.people is None else f" of {tuning.people:,} people"
+    title = ", ".join([f"Tuning of {policy.name}, {tuning.records:,} records{whose}", *said])
+    print_table(headings, lines, title=title, numbers=numbers, width=140)
     if limits:
         click.echo("Limits by the numbers in the column verdict:")
         click.echo("".join(f"  {limit}\n" for limit in limits), nl=False)
+
+
+def _heading(name: str, tuning: Tuning, policy: Policy) -> str:
+    """Return the heading of a column; where the policy counts people, with what its shares are of."""
+    said = name.replace("_", " ")
+    if policy.person is None or name not in _OF_PEOPLE:
+        return said
+    of_records = name == "suppression" and tuning.people is None
+    return f"{said} ({'records' if of_records else 'people'})"
 
 
 def _write(tuning: Tuning, policy: Policy, csv_file: Path | None, map_file: Path | None) -> list[str]:

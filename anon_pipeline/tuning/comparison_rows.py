@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
+from anon_pipeline.policy.model import Policy
 from anon_pipeline.tuning.outcomes import Measured
 from anon_pipeline.tuning.output import rows_as_csv
 from anon_pipeline.tuning.shown_numbers import amounts_in_words, number
@@ -30,6 +31,18 @@ COLUMNS: Final = (
 
 _MORE: Final = 1.05
 """A variant links no more than another one if it links at most so many times as many: some are bounds."""
+
+
+def heading(name: str, policy: Policy) -> str:
+    """Return the heading of a column; where the policy counts people, with what its shares are of.
+
+    Without noise linking is classes/records, also where people are counted.
+    """
+    said = name.replace("_", " ")
+    if policy.person is None or name not in ("released", "linking"):
+        return said
+    noisy = bool(policy.perturbed or policy.whole_columns)
+    return f"{said} ({'people' if name == 'linking' and noisy else 'records'})"
 
 
 def gate_in_words(one: Measured) -> str:

@@ -1,7 +1,7 @@
 """A tuning as rows of text: for the terminal, and as CSV.
 
-A share of the input that stands for fewer records than the point's k is shown as that of k records. Risks and
-errors are shown to two digits.
+A share of the input that stands for fewer records, or people, than the point's k is shown as that of k.
+Risks and errors are shown to two digits.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _row(point: Point, tuning: Tuning) -> dict[str, str]:
 
     def share(value: float) -> str:
         """Write a share as it may be shown: exactly, or as at most a rounded one."""
-        shown = shown_share(value, point, tuning.records)
+        shown = shown_share(value, point, tuning.counted)
         return f"≤ {number(shown)}" if shown > value else number(shown)
 
     return {
@@ -122,7 +122,7 @@ def describe(tuning: Tuning) -> list[str]:
         near, limit = tuning.nearest.point, tuning.nearest.limit
         lines.append(
             f"No point passes. The binding limit is {limit.limit}: the nearest point, {title(near)}, "
-            f"{missed_in_words(limit, near, tuning.records)}."
+            f"{missed_in_words(limit, near, tuning.counted)}."
         )
     else:
         lines.append(

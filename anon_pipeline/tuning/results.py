@@ -143,6 +143,7 @@ class Tuning:
     records: n, of the input.
     simulated: why linking and suppression were simulated; empty where they were not.
     without_amount: columns that are changed as a whole by a mechanism that takes no amount, and it.
+    people: P, of the input, where suppression is a share of them; None: it is a share of the records.
     """
 
     points: tuple[Point, ...]
@@ -154,6 +155,12 @@ class Tuning:
     records: int
     simulated: str = ""
     without_amount: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    people: int | None = None
+
+    @property
+    def counted(self) -> int:
+        """How many people the input has, or records where these are counted."""
+        return self.records if self.people is None else self.people
 
     def _repr_html_(self) -> str:
         """Show what is recommended, the map of risk and loss, and every point, in a notebook."""

@@ -1,4 +1,4 @@
-"""Numbers and names of points as people read them: few digits, and no share of fewer records than k."""
+"""Numbers and names of points as people read them: few digits, and no share of fewer than k."""
 
 from __future__ import annotations
 
@@ -37,9 +37,13 @@ def amounts_in_words(amounts: Mapping[str, float]) -> str:
     return ", ".join(f"{name} {amount:g}" for name, amount in amounts.items()) or "–"
 
 
-def shown_share(share: float, point: Point, records: int) -> float:
-    """Return a share of the input, at least that of k records unless it is 0."""
-    return max(share, min(point.choice.k / records, 1.0)) if share > 0 else 0.0
+def shown_share(share: float, point: Point, counted: int) -> float:
+    """Return a share of the input, at least that of k records, or of k people, unless it is 0.
+
+    Args:
+        counted: records of the input, or people where the share is one of them.
+    """
+    return max(share, min(point.choice.k / counted, 1.0)) if share > 0 else 0.0
 
 
 def title(point: Point) -> str:
@@ -52,14 +56,14 @@ def title(point: Point) -> str:
     return ", ".join(parts)
 
 
-def missed_in_words(verdict: Verdict, point: Point, records: int) -> str:
+def missed_in_words(verdict: Verdict, point: Point, counted: int) -> str:
     """Say what a point has of a limit that it does not keep, and what is demanded.
 
     Args:
-        records: n, of the input.
+        counted: as in `shown_share`.
     """
     if verdict.value is None or verdict.bound is None:
         return "does not keep it"
     shown = limit_of(verdict.limit).published.missing
-    value = shown_share(verdict.value, point, records) if shown else verdict.value
+    value = shown_share(verdict.value, point, counted) if shown else verdict.value
     return f"has {number(value, 2)}, {verdict.sense} {verdict.bound:g} is demanded"

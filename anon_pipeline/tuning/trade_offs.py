@@ -24,14 +24,14 @@ def losses_in_words(tuning: Tuning) -> list[str]:
     best = tuning.recommended
     if best is None:
         return []
-    lines = [_loss_sentence(best, tuning.records)]
+    lines = [_loss_sentence(best, tuning)]
     own = _least_loss([point for point in tuning.points if point.passes])
     if own is not None and own.expected.loss < best.expected.loss - _CLEARLY:
         lines.append(f"Least loss of the points that pass: {_name_with_loss(own, best)}.")
     passing = best if own is None else own
     refused = _least_loss([point for point in tuning.points if not point.passes])
     if refused is not None and refused.expected.loss < passing.expected.loss - _CLEARLY:
-        limits = "; ".join(_unkept(refused, tuning.records))
+        limits = "; ".join(_unkept(refused, tuning.counted))
         lines.append(
             f"Least loss of all points: {_name_with_loss(refused, best)}. The gate refuses it: {limits}."
         )
@@ -42,12 +42,13 @@ def _least_loss(points: Sequence[Point]) -> Point | None:
     return min(points, key=lambda point: point.expected.loss, default=None)
 
 
-def _loss_sentence(point: Point, records: int) -> str:
-    """Say what is lost: columns, records, and all together."""
+def _loss_sentence(point: Point, tuning: Tuning) -> str:
+    """Say what is lost: columns, records or the people who lack one, and all together."""
     found = point.expected
-    gone = shown_share(found.suppression, point, records)
+    gone = shown_share(found.suppression, point, tuning.counted)
     about = "at most" if gone > found.suppression else "about"
-    left_out = f"{about} {percent(gone, 2)} of the records would be left out" if gone else ""
+    whose = "records would be left out" if tuning.people is None else "people would have a record left out"
+    left_out = f"{about} {percent(gone, 2)} of the {whose}" if gone else ""
     hidden = f"{', '.join(found.hidden)} would be hidden entirely (one value in every record)"
     parts = [hidden if found.hidden else "no column would be hidden entirely"]
     return f"What it loses: {'; '.join(filter(None, [*parts, left_out]))}. Its loss is {number(found.loss)}."
@@ -62,8 +63,8 @@ def _name_with_loss(point: Point, best: Point) -> str:
     )
 
 
-def _unkept(point: Point, records: int) -> Iterator[str]:
+def _unkept(point: Point, counted: int) -> Iterator[str]:
     """Yield the limits that refuse a point, each with what it has and what is demanded."""
     for verdict in point.verdicts:
         if not verdict.status.publishable:
-            yield f"{verdict.limit} ({missed_in_words(verdict, point, records)})"
+            yield f"{verdict.limit} ({missed_in_words(verdict, point, counted)})"

@@ -12,9 +12,11 @@ import pandas as pd
 
 from anon_pipeline.base.errors import InfeasibleError, private_stage
 from anon_pipeline.base.observer import Observer, Step, ignore
+from anon_pipeline.base.order import count_different
 from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.base.threads import side_by_side
 from anon_pipeline.catalog.mechanisms import amount_kind
+from anon_pipeline.evidence.evidence import people_in
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
@@ -88,8 +90,11 @@ def tune_confined(
     with private_stage("tune"):
         if policy.changed_columns:
             points, impossible = measure_points(policies, frame, locations, observe=observe)
+            people = None  # what is left out of such releases is measured by records
         else:
-            points, impossible = _compute_points(policies, policy, frame, locations, observe=observe)
+            before = input_to_recode(policy, frame, hierarchies=locations.hierarchies)
+            points, impossible = _compute_points(policies, before, locations, observe=observe)
+            people = _population(policy, before)
         marked = mark_front(points)
     chosen, rule = choose_point(marked)
     return Tuning(
@@ -104,20 +109,21 @@ def tune_confined(
         without_amount={
             name: kind for name, kind in policy.changed_columns.items() if amount_kind(kind) == "none"
         },
+        people=people,
     )
 
 
+def _population(policy: Policy, before: Staged) -> int | None:
+    """Count the people of the input; None where records are counted."""
+    people = people_in(before.frame, policy)
+    return None if people is None else count_different(people)
+
+
 def _compute_points(
-    policies: Mapping[Choice, Policy],
-    policy: Policy,
-    frame: Table,
-    locations: Locations,
-    *,
-    observe: Observer,
+    policies: Mapping[Choice, Policy], before: Staged, locations: Locations, *, observe: Observer
 ) -> tuple[list[Point], tuple[Impossible, ...]]:
     """Compute the points from the distribution of the noise."""
     folder = locations.hierarchies
-    before = input_to_recode(policy, frame, hierarchies=folder)
     return _all_points(policies, partial(_recode, policies, before, hierarchies=folder, observe=observe))
 
 

@@ -133,6 +133,31 @@ def test_apply_writes_the_values_and_nothing_else(call: Call, tmp_path: Path) ->
     assert "has them already" in again.out
 
 
+def test_apply_says_that_the_gate_still_demands_less(call: Call, tmp_path: Path) -> None:
+    path = tmp_path / "people.yaml"
+    path.write_text(POLICY.replace("gate: {", "gate: {k: 5, "), encoding="utf-8")
+    assert "gate.k is still" not in call("--k", "5", "--epsilon", "0.5", "--apply").out
+    said = call("--k", "10", "--epsilon", "0.5", "--apply").out
+    assert (
+        "anonymize.k is now 10. gate.k is still 5, so the release promises only 5. To promise 10, set "
+        "gate.k: 10." in said
+    )
+    path.write_text(POLICY.replace("gate: {", "gate: {k: 10, "), encoding="utf-8")
+    assert "gate.k is still" not in call("--k", "10", "--epsilon", "0.5", "--apply").out
+
+
+def test_headings_say_what_is_counted_where_people_are(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KEY", "0123456789abcdef")
+    assert "people)" not in call("--k", "5", "--epsilon", "1").out
+    of_people = "  person: name\n  deidentify: {key_env: KEY}\n  rows_per_person: 1\n  anonymize:"
+    (tmp_path / "people.yaml").write_text(POLICY.replace("  anonymize:", of_people), encoding="utf-8")
+    said = " ".join(call("--k", "5", "--epsilon", "1").out.split())
+    assert "400 records of 400 people" in said
+    assert said.count("(people)") == 3
+
+
 def test_a_grid_where_no_point_passes_names_the_limit_and_the_nearest_point(
     call: Call, tmp_path: Path
 ) -> None:

@@ -6,12 +6,15 @@ import csv
 import io
 import json
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 from anon_pipeline.tuning.comparison_rows import (
     COLUMNS,
     as_csv,
     as_json,
     by_loss,
+    heading,
     least_loss,
     rows,
     short_gates,
@@ -60,3 +63,15 @@ def test_the_least_loss_is_that_of_what_protects_no_less() -> None:
     assert least_loss([*MADE, riskier, better]) is better
     assert least_loss([MADE[2], MADE[3]]) is None
     assert [one.name for one in by_loss(MADE)] == ["epsilon = 9", "k = <b>", "as in the policy", "k = 9"]
+
+
+def test_headings_say_what_is_counted_where_people_are() -> None:
+    def policy(**own: Any) -> Any:
+        return SimpleNamespace(**{"person": "who", "perturbed": {}, "whole_columns": {}} | own)
+
+    def headings(one: Any) -> list[str]:
+        return [heading(name, one) for name in ("released", "linking", "loss")]
+
+    assert headings(policy(person=None)) == ["released", "linking", "loss"]
+    assert headings(policy()) == ["released (records)", "linking (records)", "loss"]
+    assert headings(policy(perturbed={"height": 1})) == ["released (records)", "linking (people)", "loss"]

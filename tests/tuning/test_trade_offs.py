@@ -66,3 +66,10 @@ def test_what_refuses_the_best_point_is_said_with_its_bounds() -> None:
 def test_a_refused_point_that_loses_no_less_is_no_news() -> None:
     worse = point(0.3, 0.6, refused("k", 3, 10, "at least"), k=3)
     assert len(losses_in_words(tuning(BEST, worse))) == 1
+
+
+def test_where_people_are_counted_the_share_is_one_of_people() -> None:
+    counted = replace(tuning(BEST), people=500)
+    assert "about 12 % of the people would have a record left out" in losses_in_words(counted)[0]
+    few = replace(tuning(hiding(BEST, suppression=0.001)), people=500)  # k = 50 of them, not of 1,000 records
+    assert "at most 10 % of the people" in losses_in_words(few)[0]
