@@ -55,6 +55,7 @@ def init(  # noqa: PLR0913 - the options of a command
     DATA is a table's file, its URL (s3://, gs://, az://, https://), or a YAML file with the section
     source of a policy.
     """
+    from anon_pipeline.draft.answers import overruled  # noqa: PLC0415
     from anon_pipeline.draft.choice import fit  # noqa: PLC0415
     from anon_pipeline.draft.policy_draft import (  # noqa: PLC0415
         as_document,
@@ -84,7 +85,10 @@ def init(  # noqa: PLR0913 - the options of a command
     if as_json:
         echo_json(as_document(fitted, target, tables))
         return
-    click.echo("\n".join(summary(fitted, target, tables)))
+    lines = summary(fitted, target, tables)
+    if left_out := overruled(found.proposals, fitted.proposals):
+        lines.insert(-1, f"left out against your answer: {printable(', '.join(left_out))}; the file says why")
+    click.echo("\n".join(lines))
 
 
 def _refuse_without_answers(*, silent: bool, as_json: bool) -> None:

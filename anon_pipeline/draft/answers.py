@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -91,6 +91,20 @@ def as_proposed(proposal: Proposal) -> Proposal:
     others = (questions.TOTAL, questions.STRAY_TEXTS, several_records(seen), *doubts(seen))
     left = " ".join(question for question in others if question in asked)
     return replace(proposal, question=left or None, reason=f"{proposal.reason}; {_TAKEN}")
+
+
+def overruled(before: Sequence[Proposal], after: Sequence[Proposal]) -> list[str]:
+    """Name the columns that are left out although an answer says that they are released.
+
+    Args:
+        before: proposals with their answers.
+        after: of the policy that was fitted, in the same order.
+    """
+    return [
+        said.name
+        for said, now in zip(before, after, strict=True)
+        if (_SAID in said.reason or _TAKEN in said.reason) and now.dropped and not said.dropped
+    ]
 
 
 def prompt_of(proposal: Proposal, look: Look, answers: Collection[str]) -> str:

@@ -25,10 +25,10 @@ from anon_pipeline.draft.attributes import (
 from anon_pipeline.draft.private_files import write_table
 from anon_pipeline.draft.profile.profile_table import Profile
 from anon_pipeline.draft.profile.proposals import Proposal, Sure, drop_instead
-from anon_pipeline.draft.profile.questions import LEFT_OUT
+from anon_pipeline.draft.profile.questions import LEFT_OUT, NOISE_LEFT_OUT
 from anon_pipeline.draft.rehearsal import Rehearsal, rehearse
 from anon_pipeline.draft.tuned_people import count_people, tuned_rows, with_key_file
-from anon_pipeline.policy.columns import Generalize, Sensitive
+from anon_pipeline.policy.columns import Generalize, Perturb, Sensitive
 from anon_pipeline.policy.load import policy_from
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
@@ -119,9 +119,14 @@ class _Attempt:
     def leave_out(self, name: str, reason: str) -> None:
         """Leave a column out, with a question."""
         self.proposals = [
-            drop_instead(proposal, reason, LEFT_OUT) if proposal.name == name else proposal
+            drop_instead(proposal, reason, _question_of(proposal)) if proposal.name == name else proposal
             for proposal in self.proposals
         ]
+
+
+def _question_of(proposal: Proposal) -> str:
+    """Return what is asked of a column that is left out; noise has no hierarchy that could be coarser."""
+    return NOISE_LEFT_OUT if isinstance(proposal.column, Perturb) else LEFT_OUT
 
 
 def fit(profile: Profile, frame: pd.DataFrame, place: Place, *, observe: Observer = ignore) -> Fitted:

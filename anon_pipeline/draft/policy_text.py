@@ -24,7 +24,7 @@ from anon_pipeline.draft.lacking_records import often_lacking
 from anon_pipeline.draft.profile.layout import Layout
 from anon_pipeline.draft.profile.profile_table import Profile
 from anon_pipeline.draft.profile.proposals import Proposal
-from anon_pipeline.policy.columns import Sensitive
+from anon_pipeline.policy.columns import Perturb, Sensitive
 from anon_pipeline.policy.load import parse_policy
 from anon_pipeline.policy.model import TYPE
 from anon_pipeline.tuning.results import DROWNED
@@ -34,6 +34,8 @@ _OF_THE_DATASET = (
     "Two releases of the same people under different names are counted together only with the same dataset "
     "(docs/policy.md#dataset-budget). Default: the name."
 )
+_OF_NOISE = ("rows_per_person", "perturb", "suppress")
+_NOISE_LIMITS = ("linking_risk", "confidence_k")
 _HEAD = """\
 A policy proposed by `anon-pipeline init`. Names, forms and numbers of values were looked at, not what they
 mean: read each line. `# QUESTION:` stands where somebody who knows the data must decide. No column is taken
@@ -55,7 +57,7 @@ def policy_text(profile: Profile, fitted: Fitted, place: Place) -> str:
     for section, value in attributes.items():
         lines += [*([""] if section in reasons else []), *_comment(reasons.get(section, ""), "  ")]
         if section == "columns":
-            lines += ["  columns:", *_columns(fitted, value)]
+            lines += ["  columns:", *_columns(fitted, value, _noise_put_back(profile, fitted, place))]
         elif section in ("clean", "gate"):
             lines += [f"  {section}:", *_block(value)]
         else:
@@ -97,11 +99,44 @@ def _comment(text: str, indent: str) -> list[str]:
     return [f"{indent}# {line}" for line in lines]
 
 
-def _columns(fitted: Fitted, columns: Mapping[str, Any]) -> Iterator[str]:
+def _columns(fitted: Fitted, columns: Mapping[str, Any], put_back: Mapping[str, str]) -> Iterator[str]:
+    """Yield the lines of the columns.
+
+    Args:
+        put_back: of columns with noise that were left out, what to write so that they are judged as before.
+    """
     for proposal in fitted.proposals:
         question = f"\nQUESTION: {proposal.question}" if proposal.question else ""
+        question += f" {put_back[proposal.name]}" if question and proposal.name in put_back else ""
         yield from _comment(f"{proposal.sure}: {proposal.reason}{question}", "    ")
         yield f"    {_flow(proposal.name)}: {_flow(columns[proposal.name])}{_explanation(proposal)}"
+
+
+def _noise_put_back(profile: Profile, fitted: Fitted, place: Place) -> dict[str, str]:
+    """Say what to write to have a column with noise again that was left out, by its name.
+
+    The limits on noise are in the policy only as long as a column has noise; the gate's defaults are looser.
+    """
+    now = {proposal.name: proposal for proposal in fitted.proposals}
+    said = {}
+    for before in profile.proposals:
+        if isinstance(before.column, Perturb) and now[before.name].dropped:
+            whole = [before if one.name == before.name else one for one in fitted.proposals]
+            wanted = attributes_of(profile, whole, place, fitted.chosen)
+            said[before.name] = f"Then write {'; '.join(_lines_of(before.name, wanted))}."
+    return said
+
+
+def _lines_of(name: str, wanted: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the lines of a policy that a column with noise needs, and where they stand."""
+    cleaned = wanted.get("clean", {}).get("columns", {}).get(name)
+    if cleaned is not None:
+        yield f"under clean.columns {_flow(name)}: {_flow(cleaned)}"
+    yield f"under columns {_flow(name)}: {_flow(wanted['columns'][name])}"
+    sections = [f"{key}: {_flow(wanted[key])}" for key in _OF_NOISE if key in wanted]
+    yield f"below attributes {', '.join(sections)}"
+    limits = ", ".join(f"{key}: {_flow(wanted['gate'][key])}" for key in _NOISE_LIMITS)
+    yield f"and under gate {limits}, as init has tried it: without them the gate demands less"
 
 
 def _explanation(proposal: Proposal) -> str:

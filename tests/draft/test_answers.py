@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anon_pipeline.draft.answers import MEANINGS, as_proposed, possible_answers, prompt_of
+from anon_pipeline.draft.answers import MEANINGS, as_proposed, overruled, possible_answers, prompt_of
 from anon_pipeline.draft.profile import questions
 from anon_pipeline.draft.profile.look import look_at
+from anon_pipeline.draft.profile.proposals import drop_instead
 from anon_pipeline.draft.profile.record_owners import asks_for_owners
 from anon_pipeline.draft.profile.roles import propose_role
 
@@ -84,3 +85,11 @@ def test_an_answer_about_the_role_leaves_what_is_unclear_about_the_cells() -> No
     kept = as_proposed(propose_role(look))
     assert kept.question == questions.DAY_OR_MONTH  # no role says which it is
     assert kept.reason.endswith("whoever ran init took it as proposed")
+
+
+def test_columns_that_are_left_out_against_an_answer_are_named() -> None:
+    looks = [look_at(pd.Series(["a", "b"] * 50, name=name)) for name in ("known", "taken", "unasked", "out")]
+    said = [possible_answers(looks[0])["known"], as_proposed(propose_role(looks[1]))]
+    said += [propose_role(looks[2]), possible_answers(looks[3])["leave out"]]
+    assert overruled(said, said) == []
+    assert overruled(said, [drop_instead(one, "refused", "why?") for one in said]) == ["known", "taken"]

@@ -8,12 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anon_pipeline.draft.attributes import Place
+from anon_pipeline.draft.attributes import Place, attributes_of
 from anon_pipeline.draft.choice import Fitted, fit
 from anon_pipeline.draft.policy_text import policy_text
 from anon_pipeline.draft.profile.layout import Layout
 from anon_pipeline.draft.profile.profile_table import Profile, profile_table
-from anon_pipeline.policy.load import parse_policy
+from anon_pipeline.draft.profile.proposals import drop_instead
+from anon_pipeline.draft.profile.questions import NOISE_LEFT_OUT
+from anon_pipeline.policy.load import parse_policy, policy_from
 
 PLACE = Place("people", "data/people.csv")
 N = 400
@@ -120,3 +122,34 @@ def test_it_says_why_a_larger_k_was_not_taken(made: tuple[Profile, Fitted, str])
         )
         assert "of 5, 10 and 25, the largest one that keeps the limits" in text
         assert ("and leaves one value in the fewest columns" in text) == telling
+
+
+def test_a_column_with_noise_that_is_left_out_says_how_it_is_put_back() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "sex": rng.choice(["f", "m"], N),
+            "height": [f"{x:.1f}".replace(".", ",") for x in rng.normal(170, 9, N)],
+        }
+    )
+    found = profile_table(frame, layout=Layout("csv", ";", "utf-8", 1.0, False))
+    fitted = fit(found, frame, PLACE)
+    assert fitted.policy.gate.linking_risk is not None
+    proposals = tuple(
+        drop_instead(one, "refused", NOISE_LEFT_OUT) if one.name == "height" else one
+        for one in found.proposals
+    )
+    left = replace(
+        fitted,
+        proposals=proposals,
+        policy=policy_from(attributes_of(found, proposals, PLACE, fitted.chosen)),
+        rehearsal=None,
+        drowned=(),
+    )
+    assert left.policy.gate.linking_risk is None
+    text = " ".join(line.strip(" #") for line in policy_text(found, left, PLACE).splitlines())
+    assert "left out. If yes, leave out another column" in text and "coarser hierarchy" not in text
+    assert "under clean.columns height: {type: number, decimal: ','}" in text
+    assert f"height: {{role: perturb, resolution: {fitted.policy.perturbed['height'].resolution:g}}}" in text
+    assert f"perturb: {{epsilon: {fitted.chosen.epsilon:g}}}, suppress: {{confidence: 0.9}}" in text
+    assert f"under gate linking_risk: 0.1, confidence_k: {fitted.chosen.k}" in text

@@ -66,6 +66,10 @@ LEFT_OUT = (
     "do your readers need it? If no, keep this line: it is left out. If yes, leave out another column in its "
     "place or write a coarser hierarchy; anon-pipeline tune says what passes."
 )
+NOISE_LEFT_OUT = (
+    "do your readers need it? If no, keep this line: it is left out. If yes, leave out another column in its "
+    "place; anon-pipeline tune says what passes."
+)
 DAY_OR_MONTH = (
     "does the day come first in its dates, or the month? All of them can be read in both ways. The format "
     "under clean says what was taken: %d is the day, %m the month."
