@@ -85,10 +85,8 @@ def init(  # noqa: PLR0913 - the options of a command
     if as_json:
         echo_json(as_document(fitted, target, tables))
         return
-    lines = summary(fitted, target, tables)
-    if left_out := overruled(found.proposals, fitted.proposals):
-        lines.insert(-1, f"left out against your answer: {printable(', '.join(left_out))}; the file says why")
-    click.echo("\n".join(lines))
+    against = [printable(name) for name in overruled(found.proposals, fitted.proposals)]
+    click.echo("\n".join(summary(fitted, target, tables, against=against)))
 
 
 def _refuse_without_answers(*, silent: bool, as_json: bool) -> None:

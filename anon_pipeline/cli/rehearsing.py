@@ -116,7 +116,7 @@ def _print(asked: Asked, made: Release, advice: list[str], *, exact: bool) -> No
     """Print verdicts, warnings and what is left; no measured value, since nobody has the file."""
     policy = asked.policy
     print_report(made.report, f"Rehearsal of {policy.name}", exact=exact, policy=policy, published=False)
-    print_warnings(made.report, policy)
+    print_warnings(made.report, policy, rehearsed=True)
     for line in advice:
         click.echo(f"advice    {line}")
     click.echo("What would be left:")

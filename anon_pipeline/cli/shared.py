@@ -259,17 +259,24 @@ def print_refused(refused: GateRefused) -> None:
     click.echo("".join(f"{line}\n" for line in refused.advice), err=True, nl=False)
 
 
-def print_warnings(report: GateReport, policy: Policy | None = None) -> None:
-    """Print what each warning of a published release is about, and what to do about it."""
+def print_warnings(report: GateReport, policy: Policy | None = None, *, rehearsed: bool = False) -> None:
+    """Print what each warning of a published release is about, and what to do about it.
+
+    Args:
+        rehearsed: whether it is a rehearsal that prints them: it does not advise to rehearse.
+    """
     from anon_pipeline.gate import Status  # noqa: PLC0415
     from anon_pipeline.limits.table import demanded_by, limit_of, next_step  # noqa: PLC0415
+    from anon_pipeline.limits.usefulness import REHEARSE  # noqa: PLC0415
 
     for verdict in report.with_status(Status.WARNED):
         if limit_of(verdict.limit).of_policy:
             click.echo(f"warned    {verdict.limit}: {verdict.reason or 'more than usual'}")
             continue
         bound = "" if verdict.bound is None else f" (advised: {demanded_by(verdict)})"
-        click.echo(f"warned    {verdict.limit}{bound}: {next_step(verdict, policy)}")
+        step = next_step(verdict, policy)
+        step = step.removesuffix(REHEARSE).rstrip() if rehearsed else step
+        click.echo(f"warned    {verdict.limit}{bound}: {step}")
 
 
 def standing_questions(policy_file: Path) -> str | None:

@@ -93,6 +93,14 @@ def as_proposed(proposal: Proposal) -> Proposal:
     return replace(proposal, question=left or None, reason=f"{proposal.reason}; {_TAKEN}")
 
 
+def _asked_of_people(proposal: Proposal) -> str:
+    """Return what is asked of a column that may say whose record it is: what the answer *person* means."""
+    left = proposal.question or ""
+    for about in (questions.PERSONS_OR_THINGS, several_records(proposal.seen)):
+        left = left.replace(about, "")
+    return f"{questions.ONE_PERSON} {questions.asked_in(left.strip())}".rstrip()
+
+
 def overruled(before: Sequence[Proposal], after: Sequence[Proposal]) -> list[str]:
     """Name the columns that are left out although an answer says that they are released.
 
@@ -116,7 +124,7 @@ def prompt_of(proposal: Proposal, look: Look, answers: Collection[str]) -> str:
         answers: that are offered.
     """
     seen = look.seen
-    asked = questions.asked_in(proposal.question or "")
+    asked = _asked_of_people(proposal) if PERSON in answers else questions.asked_in(proposal.question or "")
     if seen.missing_share <= MOST_LACKING or questions.KNOWN_TO_OTHERS not in (proposal.question or ""):
         return asked
     if _SENSITIVE in answers:

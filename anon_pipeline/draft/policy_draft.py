@@ -27,6 +27,7 @@ from anon_pipeline.draft.private_files import (
 from anon_pipeline.draft.profile.profile_table import Profile, profile_file
 from anon_pipeline.draft.profile.proposals import Proposal
 from anon_pipeline.draft.rehearsal import describe
+from anon_pipeline.stages.deidentify import new_key_command
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,12 +128,15 @@ def write_draft(
     raise InputError(f"{target.name} must be writable: {reason}")
 
 
-def summary(fitted: Fitted, target: Path, tables: Sequence[Path]) -> list[str]:
+def summary(
+    fitted: Fitted, target: Path, tables: Sequence[Path], *, against: Sequence[str] = ()
+) -> list[str]:
     """Say in lines what was written, what a rehearsal has left, and what to do next.
 
     Args:
         target: the policy, written.
         tables: the private ones.
+        against: columns that are left out against an answer.
     """
     roles = dict.fromkeys(proposal.role for proposal in fitted.proposals)
     counts = [f"{sum(p.role == role for p in fitted.proposals)} {role}" for role in roles]
@@ -140,6 +144,8 @@ def summary(fitted: Fitted, target: Path, tables: Sequence[Path]) -> list[str]:
     stand = "question stands" if asked == 1 else "questions stand"
     lines = [f"wrote {_from_here(path)} (private: it has values; edit it)" for path in tables]
     lines.append(f"wrote {target}: {', '.join(counts)}; {asked} {stand} in it")
+    if against:
+        lines.append(f"left out against your answer: {', '.join(against)}; the file says why")
     if fitted.problem or fitted.refused:
         why = fitted.problem or "refused by " + ", ".join(fitted.refused)
         lines.append(f"The policy does not pass yet: {why}. Answer the questions in the file.")
@@ -147,10 +153,12 @@ def summary(fitted: Fitted, target: Path, tables: Sequence[Path]) -> list[str]:
         lines += describe(fitted.rehearsal, fitted.drowned)
         if fitted.policy.deidentify is not None:
             lines.append(
-                f"First set the variable {KEY_NAME} to a secret of 16 bytes or more: people are hashed."
+                f"First set the variable {KEY_NAME} to a secret of 16 bytes or more (people are hashed): "
+                f"{new_key_command(KEY_NAME)}. Keep it: the same one is needed each time."
             )
-        what = "Answer the questions in the file, then: anon-pipeline rehearse"
-        lines.append(f"{what if asked else 'Read the file, then: anon-pipeline run'} {target}")
+        first = "Answer the questions in" if asked else "Read"
+        lines.append(f"{first} the file, then: anon-pipeline rehearse {target}")
+        lines.append("If too little is left: anon-pipeline tune. To publish: anon-pipeline run.")
     return lines
 
 

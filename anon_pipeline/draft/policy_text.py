@@ -27,6 +27,7 @@ from anon_pipeline.draft.profile.proposals import Proposal
 from anon_pipeline.policy.columns import Perturb, Sensitive
 from anon_pipeline.policy.load import parse_policy
 from anon_pipeline.policy.model import TYPE
+from anon_pipeline.stages.deidentify import new_key_command
 from anon_pipeline.tuning.results import DROWNED
 
 _WIDTH = 110
@@ -41,7 +42,8 @@ A policy proposed by `anon-pipeline init`. Names, forms and numbers of values we
 mean: read each line. `# QUESTION:` stands where somebody who knows the data must decide. No column is taken
 for public (role insensitive); a column that nothing is known of is dropped or generalized. No value of the
 data stands here; tables of hierarchies, which have values, are in private files, which git ignores.
-Keys: docs/policy.md. Check it: anon-pipeline tune, then anon-pipeline run.
+Keys: docs/policy.md. Next: answer the questions; anon-pipeline rehearse; anon-pipeline tune if too little is
+left; anon-pipeline run.
 """
 
 
@@ -233,7 +235,7 @@ def _of_the_people(fitted: Fitted) -> str:
     seen = owner.seen
     said = (
         f"People are counted, not records: {seen.different:,} people. Set the variable {KEY_NAME} to a "
-        "secret of 16 bytes or more, always the same one."
+        f"secret of 16 bytes or more, always the same one: {new_key_command(KEY_NAME)}."
     )
     if fitted.policy.rows_per_person is not None:
         said += (
@@ -245,7 +247,8 @@ def _of_the_people(fitted: Fitted) -> str:
 
 def _of_recoding(fitted: Fitted) -> str:
     chosen, ks = fitted.chosen, [str(k) for k in fitted.compared]
-    said = f"k = {chosen.k}: classes of at least {chosen.k} records"
+    counted = "records" if owner_of(fitted.proposals) is None else "people"
+    said = f"k = {chosen.k}: classes of at least {chosen.k} {counted}"
     if len(ks) > 1:
         largest = "larger" if len(ks) == 2 else "largest"
         said += f"; of {', '.join(ks[:-1])} and {ks[-1]}, the {largest} one that keeps the limits"
@@ -253,15 +256,17 @@ def _of_recoding(fitted: Fitted) -> str:
             said += " and leaves one value in the fewest columns"
     if ks:
         said += f", tried on {fitted.records:,} records"
+    noise = "" if fitted.policy.perturb is None else ", and no ε above that of this policy"
     said += (
-        ". anon-pipeline tune compares other k, up to 100, and no ε above that of this policy, so that "
-        "it may recommend others. suppression_limit: the share of the records that may be left out for k."
+        f". anon-pipeline tune compares other k, up to 100{noise}, so that it may recommend others. "
+        "suppression_limit: the share of the records that may be left out for k."
     )
     if fitted.rehearsal is not None and fitted.rehearsal.silent:
+        smaller = ", or take a smaller k" if chosen.k > min(fitted.compared, default=chosen.k) else ""
         said += (
             f"\nQUESTION: do your readers need {', '.join(fitted.rehearsal.silent)}? In a rehearsal all "
             "records had one value there. If no, drop the column. If yes, drop another column with role "
-            "generalize that they need less, or take a smaller k."
+            f"generalize that they need less{smaller}."
         )
     return said
 

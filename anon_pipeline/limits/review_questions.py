@@ -49,7 +49,8 @@ def protections(policy: Policy) -> Iterator[str]:
     """Yield how the columns are protected, and each limit that a release must keep, in one line each."""
     recoding = policy.anonymize
     yield (
-        f"classes of at least {recoding.k}, by {recoding.recoder}; at most "
+        f"classes of at least {recoding.k} {'records' if policy.person is None else 'people'}, by "
+        f"{recoding.recoder}; at most "
         f"{100 * recoding.suppression_limit:g} % of the records left out for it"
     )
     if policy.sample is not None:

@@ -52,7 +52,8 @@ KEPT = 0.25
 
 _MORE = "use fewer quasi-identifiers, hierarchies with more levels, or a recoder of ranges"
 _FINER = f"{_MORE}; or take a smaller k."
-_TRIED = "anon-pipeline rehearse POLICY tries what helps."
+REHEARSE = "anon-pipeline rehearse POLICY tries what helps."
+"""Ends advice on the recoding; a rehearsal has tried it."""
 
 
 def _finer(policy: Policy, of: str) -> str:
@@ -65,7 +66,7 @@ def _finer(policy: Policy, of: str) -> str:
         ways.append(f"or anonymize.recoder: {OF_CELLS} with anonymize.suppress: cells")
     if policy.gate_k > usual.SMALLEST_K:
         ways.append("or take a smaller k")
-    return f"{'; '.join(ways)}. {_TRIED}"
+    return f"{'; '.join(ways)}. {REHEARSE}"
 
 
 _CLOSER = "take a smaller amount, or another mechanism; or generalize the column."

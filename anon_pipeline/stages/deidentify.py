@@ -45,10 +45,20 @@ def read_key(where: Deidentify, *, folder: Path = Path(), environ: Mapping[str, 
             raise InputError(f"deidentify: the key file must have at most {KEY_BYTES:,} bytes, got more")
         key = held.rstrip(b"\r\n")
     if len(key) < _SHORTEST_KEY:
-        raise InputError(
-            f"deidentify: the {name} must hold a key of at least {_SHORTEST_KEY} bytes, got {len(key)}"
-        )
+        said = f"deidentify: the {name} must hold a key of at least {_SHORTEST_KEY} bytes, got {len(key)}"
+        if where.key_env is not None:
+            said += f". For a new one: {new_key_command(where.key_env)}; the same one is needed each time"
+        raise InputError(said)
     return key
+
+
+def new_key_command(variable: str) -> str:
+    """Return the command of a shell that sets a variable to a new key.
+
+    >>> new_key_command("CLINIC_KEY")
+    'export CLINIC_KEY=$(openssl rand -hex 16)'
+    """
+    return f"export {variable}=$(openssl rand -hex 16)"
 
 
 def hashing_key(policy: Policy, *, folder: Path = Path()) -> bytes | None:

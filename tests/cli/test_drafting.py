@@ -205,6 +205,7 @@ def test_people_with_several_records_are_counted_if_somebody_says_so(
     assert "People are counted, not records: 150 people." in text
     assert "several records?" not in text
     assert "First set the variable RELEASE_KEY" in out
+    assert "export RELEASE_KEY=$(openssl rand -hex 16). Keep it: the same one is needed each time." in out
     assert "CANARY" not in out + err + text
     monkeypatch.setenv("RELEASE_KEY", "k" * 32)
     assert run("rehearse", "people.yaml")[0] == 0

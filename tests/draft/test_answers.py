@@ -93,3 +93,14 @@ def test_columns_that_are_left_out_against_an_answer_are_named() -> None:
     said += [propose_role(looks[2]), possible_answers(looks[3])["leave out"]]
     assert overruled(said, said) == []
     assert overruled(said, [drop_instead(one, "refused", "why?") for one in said]) == ["known", "taken"]
+
+
+def test_where_person_is_an_answer_it_is_said_what_it_means() -> None:
+    look = look_at(pd.Series([f"P{number // 2:05d}" for number in range(1_000)], name="customer_id"))
+    proposed = propose_role(look)
+    prompt = prompt_of(proposed, look, possible_answers(look, person=True))
+    assert prompt == questions.ONE_PERSON
+    asked = replace(proposed, question=f"{proposed.question} {questions.DAY_OR_MONTH}")
+    prompt = prompt_of(asked, look, possible_answers(look, person=True))
+    assert prompt == f"{questions.ONE_PERSON} {questions.asked_in(questions.DAY_OR_MONTH)}"
+    assert questions.ONE_PERSON not in prompt_of(proposed, look, possible_answers(look))

@@ -27,6 +27,10 @@ def test_a_policy_is_written_that_loads(tmp_path: Path) -> None:
     asked = target.read_text().count("\n# QUESTION: ") + target.read_text().count("  # QUESTION: ")
     assert f"; {asked} question{'' if asked == 1 else 's'} stand" in lines[0]
     assert asked > 0
+    assert lines[-2] == f"Answer the questions in the file, then: anon-pipeline rehearse {target}"
+    assert not any("against your answer" in line for line in lines)
+    overruled = summary(fitted, target, made.tables, against=["height", "town"])
+    assert overruled[1] == "left out against your answer: height, town; the file says why"
     with pytest.raises(InputError, match=r"policy.yaml: must not be there yet"):
         draft(tmp_path / "people.csv", target, tmp_path, name="people")
 

@@ -144,7 +144,10 @@ def test_a_careful_reader_can_answer_all_of_them(small_policy: Small) -> None:
 def test_protections_are_the_bounds_of_the_gate(small_policy: Small) -> None:
     policy = small_policy(gate={"linking_risk": 0.2}, columns={"income": {"top": 30_000}})
     said = [*protections(policy)]
-    assert said[0].startswith(f"classes of at least {policy.anonymize.k}, by {policy.anonymize.recoder}")
+    k, recoder = policy.anonymize.k, policy.anonymize.recoder
+    assert said[0].startswith(f"classes of at least {k} records, by {recoder}")
+    of_people = small_policy(person="person", rows_per_person=1, deidentify={"key_env": "K"})
+    assert next(iter(protections(of_people))).startswith(f"classes of at least {k} people, by {recoder}")
     assert "linking_risk at most 0.2" in said
     assert any(one.startswith("income: ") and "30,000" in one.replace("30000", "30,000") for one in said)
     assert not any(one.startswith("accepted") for one in said)

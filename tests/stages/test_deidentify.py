@@ -155,10 +155,15 @@ SHORT = "hunter2" + "hunter2x"
 @pytest.mark.parametrize(
     ("environ", "message"),
     [
-        ({}, "deidentify: the environment variable CLINIC_KEY must hold a key of at least 16 bytes, got 0"),
+        (
+            {},
+            "deidentify: the environment variable CLINIC_KEY must hold a key of at least 16 bytes, got 0. "
+            "For a new one: export CLINIC_KEY=$(openssl rand -hex 16); the same one is needed each time",
+        ),
         (
             {"CLINIC_KEY": SHORT},
-            "deidentify: the environment variable CLINIC_KEY must hold a key of at least 16 bytes, got 15",
+            "deidentify: the environment variable CLINIC_KEY must hold a key of at least 16 bytes, got 15. "
+            "For a new one: export CLINIC_KEY=$(openssl rand -hex 16); the same one is needed each time",
         ),
     ],
 )

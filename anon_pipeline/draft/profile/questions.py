@@ -132,6 +132,13 @@ def too_many_empty(share: float) -> str:
     return f"secret is not offered: {share:.1%} of its cells are empty, and such records would be left out."
 
 
+ONE_PERSON = (
+    "does each value stand for one person? If yes, answer person: people are counted, and a class of 5 is "
+    "then 5 people. If it numbers a few things, such as branches, answer known."
+)
+"""What is asked on a terminal where *person* is an answer: it takes the place of the questions about that."""
+
+
 def several_records(name: str, rows: int, beyond: float) -> str:
     """Ask whether people have several records, of a column in which a few values repeat.
 
