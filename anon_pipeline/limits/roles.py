@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from anon_pipeline.base.packed_tables import counted_cells
 from anon_pipeline.catalog.detectors.identifying_names import telling_name
 from anon_pipeline.evidence.identifying_columns import identifying_columns
@@ -59,12 +61,19 @@ def _rare_together(policy: Policy) -> Demanded:
     return {"": Advised(usual.RARE_TOGETHER)} if len(policy.insensitive) > LARGEST_SET else {}
 
 
-def _single_values(case: Case, demand: Demand) -> int:
-    """Count the columns with one value in all records that is not the highest level; sensitive ones aside."""
-    released, policy = case.evidence.released, case.policy
+def _judge_single_values(case: Case, demand: Demand) -> Verdict:
+    """Count and name the columns with one value in all records; see `_has_single_value`."""
+    policy = case.policy
     names = dict.fromkeys((*policy.generalized, *policy.noisy, *policy.insensitive))
-    found = (counted_cells(released, name)[0].unique() for name in names)
-    return sum(len(values) == 1 and values[0] != TOP for values in found)
+    found = [name for name in names if _has_single_value(case, name)]
+    said = demand.compare(len(found))
+    return replace(said, reason=f"one value in every record: {', '.join(found)}") if found else said
+
+
+def _has_single_value(case: Case, name: str) -> bool:
+    """Tell whether a column has one value in all records that is not the highest level."""
+    values = counted_cells(case.evidence.released, name)[0].unique()
+    return len(values) == 1 and bool(values[0] != TOP)
 
 
 def _rare(policy: Policy) -> Demanded:
@@ -103,7 +112,7 @@ SINGLE_VALUE = Limit(
         advice="generalize or round a column less that has several values, or drop this one (role: "
         "identifier, action: drop).",
     ),
-    Judged(measure=_single_values),
+    Judged(judge=_judge_single_values),
     demanded=lambda policy: {"": Advised(0)},
     always=True,
     advisable=True,

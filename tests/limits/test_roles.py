@@ -73,6 +73,8 @@ def test_a_quasi_identifier_with_a_single_value_warns(small_policy: Small, small
     assert (said.status, said.value, said.bound) == (Status.PASSED, 0, 0)  # "*" says nothing, and is known
     said = judged(small_policy(), one_class(small_people, city="Cork"), "single_value")
     assert (said.status, said.value) == (Status.WARNED, 1)
+    assert said.reason == "one value in every record: city"
+    assert said.to_json()["reason"] is None  # in the manifest
     said = judged(small_policy(), one_class(small_people, note="a"), "single_value")
     assert (said.status, said.value) == (Status.WARNED, 1)  # rounded or truncated until nothing was left
     said = judged(small_policy(), one_class(small_people, illness="flu"), "single_value")
