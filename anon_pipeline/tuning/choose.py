@@ -12,8 +12,9 @@ from anon_pipeline.tuning.results import Nearest, Point
 
 USEFUL = (
     "of the points that pass and keep the limits on usefulness, the one with the smallest ε, then the "
-    "largest k, then the least loss. A limit on the recoding that no point keeps does not count "
-    "here"
+    "largest k, then the least loss. If every point misses a limit on the recoding, as where each hides a "
+    "column entirely, that limit is left aside: this order then decides, even if another point hides fewer "
+    "columns"
 )
 USEFUL_WITHOUT_EPSILON = USEFUL.replace("smallest ε, then the largest k", "largest k")
 LEAST_USELESS = (

@@ -26,8 +26,13 @@ def losses_in_words(tuning: Tuning) -> list[str]:
         return []
     lines = [_loss_sentence(best, tuning)]
     own = _least_loss([point for point in tuning.points if point.passes])
+    named = best
     if own is not None and own.expected.loss < best.expected.loss - _CLEARLY:
         lines.append(f"Least loss of the points that pass: {_name_with_loss(own, best)}.")
+        named = own
+    few = _fewest_hidden([best, *(point for point in tuning.points if point.passes)])
+    if few.expected.constant < min(best.expected.constant, named.expected.constant):
+        lines.append(f"Fewest columns hidden, of the points that pass: {_name_with_loss(few, best)}.")
     passing = best if own is None else own
     refused = _least_loss([point for point in tuning.points if not point.passes])
     if refused is not None and refused.expected.loss < passing.expected.loss - _CLEARLY:
@@ -40,6 +45,11 @@ def losses_in_words(tuning: Tuning) -> list[str]:
 
 def _least_loss(points: Sequence[Point]) -> Point | None:
     return min(points, key=lambda point: point.expected.loss, default=None)
+
+
+def _fewest_hidden(points: Sequence[Point]) -> Point:
+    """Return the point that hides fewest columns entirely; of several the one with the largest k."""
+    return min(points, key=lambda point: (point.expected.constant, -point.choice.k, point.expected.loss))
 
 
 def _loss_sentence(point: Point, tuning: Tuning) -> str:
