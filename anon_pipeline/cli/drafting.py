@@ -55,7 +55,7 @@ def init(  # noqa: PLR0913 - the options of a command
     DATA is a table's file, its URL (s3://, gs://, az://, https://), or a YAML file with the section
     source of a policy.
     """
-    from anon_pipeline.draft.answers import overruled  # noqa: PLC0415
+    from anon_pipeline.draft.answers import columns_left_out  # noqa: PLC0415
     from anon_pipeline.draft.choice import fit  # noqa: PLC0415
     from anon_pipeline.draft.policy_draft import (  # noqa: PLC0415
         as_document,
@@ -85,7 +85,7 @@ def init(  # noqa: PLR0913 - the options of a command
     if as_json:
         echo_json(as_document(fitted, target, tables))
         return
-    against = [printable(name) for name in overruled(found.proposals, fitted.proposals)]
+    against = [printable(name) for name in columns_left_out(found.proposals, fitted.proposals)]
     click.echo("\n".join(summary(fitted, target, tables, against=against)))
 
 

@@ -101,7 +101,7 @@ def _asked_of_people(proposal: Proposal) -> str:
     return f"{questions.ONE_PERSON} {questions.asked_in(left.strip())}".rstrip()
 
 
-def overruled(before: Sequence[Proposal], after: Sequence[Proposal]) -> list[str]:
+def columns_left_out(before: Sequence[Proposal], after: Sequence[Proposal]) -> list[str]:
     """Name the columns that are left out although an answer says that they are released.
 
     Args:

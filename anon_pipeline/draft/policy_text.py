@@ -235,7 +235,7 @@ def _of_the_people(fitted: Fitted) -> str:
     seen = owner.seen
     said = (
         f"People are counted, not records: {seen.different:,} people. Set the variable {KEY_NAME} to a "
-        f"secret of 16 bytes or more, always the same one: {new_key_command(KEY_NAME)}."
+        f"secret of 16 bytes or more, always the same one. For a new one: {new_key_command(KEY_NAME)}."
     )
     if fitted.policy.rows_per_person is not None:
         said += (

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anon_pipeline.draft.answers import MEANINGS, as_proposed, overruled, possible_answers, prompt_of
+from anon_pipeline.draft.answers import MEANINGS, as_proposed, columns_left_out, possible_answers, prompt_of
 from anon_pipeline.draft.profile import questions
 from anon_pipeline.draft.profile.look import look_at
 from anon_pipeline.draft.profile.proposals import drop_instead
@@ -91,8 +91,11 @@ def test_columns_that_are_left_out_against_an_answer_are_named() -> None:
     looks = [look_at(pd.Series(["a", "b"] * 50, name=name)) for name in ("known", "taken", "unasked", "out")]
     said = [possible_answers(looks[0])["known"], as_proposed(propose_role(looks[1]))]
     said += [propose_role(looks[2]), possible_answers(looks[3])["leave out"]]
-    assert overruled(said, said) == []
-    assert overruled(said, [drop_instead(one, "refused", "why?") for one in said]) == ["known", "taken"]
+    assert columns_left_out(said, said) == []
+    assert columns_left_out(said, [drop_instead(one, "refused", "why?") for one in said]) == [
+        "known",
+        "taken",
+    ]
 
 
 def test_where_person_is_an_answer_it_is_said_what_it_means() -> None:
