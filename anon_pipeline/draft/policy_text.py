@@ -35,8 +35,6 @@ _OF_THE_DATASET = (
     "Two releases of the same people under different names are counted together only with the same dataset "
     "(docs/policy.md#dataset-budget). Default: the name."
 )
-_OF_NOISE = ("rows_per_person", "perturb", "suppress")
-_NOISE_LIMITS = ("linking_risk", "confidence_k")
 _HEAD = """\
 A policy proposed by `anon-pipeline init`. Names, forms and numbers of values were looked at, not what they
 mean: read each line. `# QUESTION:` stands where somebody who knows the data must decide. No column is taken
@@ -119,26 +117,29 @@ def _noise_put_back(profile: Profile, fitted: Fitted, place: Place) -> dict[str,
 
     The limits on noise are in the policy only as long as a column has noise; the gate's defaults are looser.
     """
+    own = attributes_of(profile, fitted.proposals, place, fitted.chosen)
     now = {proposal.name: proposal for proposal in fitted.proposals}
     said = {}
     for before in profile.proposals:
         if isinstance(before.column, Perturb) and now[before.name].dropped:
             whole = [before if one.name == before.name else one for one in fitted.proposals]
             wanted = attributes_of(profile, whole, place, fitted.chosen)
-            said[before.name] = f"Then write {'; '.join(_lines_of(before.name, wanted))}."
+            said[before.name] = f"Then write {'; '.join(_lines_of(before.name, wanted, own))}."
     return said
 
 
-def _lines_of(name: str, wanted: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines of a policy that a column with noise needs, and where they stand."""
+def _lines_of(name: str, wanted: Mapping[str, Any], own: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the lines that a column with noise needs and the policy lacks, and where they stand."""
     cleaned = wanted.get("clean", {}).get("columns", {}).get(name)
     if cleaned is not None:
         yield f"under clean.columns {_flow(name)}: {_flow(cleaned)}"
     yield f"under columns {_flow(name)}: {_flow(wanted['columns'][name])}"
-    sections = [f"{key}: {_flow(wanted[key])}" for key in _OF_NOISE if key in wanted]
-    yield f"below attributes {', '.join(sections)}"
-    limits = ", ".join(f"{key}: {_flow(wanted['gate'][key])}" for key in _NOISE_LIMITS)
-    yield f"and under gate {limits}, as init has tried it: without them the gate demands less"
+    sections = [f"{key}: {_flow(value)}" for key, value in wanted.items() if key not in own]
+    if sections:
+        yield f"below attributes {', '.join(sections)}"
+    limits = [f"{key}: {_flow(value)}" for key, value in wanted["gate"].items() if key not in own["gate"]]
+    if limits:
+        yield f"and under gate {', '.join(limits)}, as init has tried it: without them the gate demands less"
 
 
 def _explanation(proposal: Proposal) -> str:
