@@ -6,8 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
-from anon_pipeline.base.packed_tables import Table
+from anon_pipeline.base.packed_tables import Table, counted_cells
+from anon_pipeline.base.shares import percent
 from anon_pipeline.base.values import column_codes
 from anon_pipeline.evidence.evidence import value_classes
 from anon_pipeline.hierarchy.levels import TOP
@@ -15,15 +18,19 @@ from anon_pipeline.policy.columns import Insensitive, Sensitive
 from anon_pipeline.policy.hierarchies import hierarchy_kind
 from anon_pipeline.policy.model import Policy
 
+NEARLY_HIDDEN = 0.9
+"""Share of the records in which a column is hidden, above which next to nothing is left of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """A column that is released as it is.
+    """A column that is neither generalized nor noisy: released as it is, or rounded, bounded or at a level.
 
     distinct: its different values; a missing one is none.
     alone: records whose value no other record has.
     told: records in classes with a single value of the sensitive column.
     shared: whether all records have the same value, or all have none.
+    how: it is released, in words.
     """
 
     column: str
@@ -32,6 +39,7 @@ class Plain:
     alone: int
     told: int
     shared: bool
+    how: str = "as it is"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +50,7 @@ class Level:
     top: its most general level; None where the policy does not say it.
     distinct: different values in the release.
     hidden: whether nothing but the top is released.
+    share: of the records in which it is hidden.
     """
 
     column: str
@@ -49,6 +58,12 @@ class Level:
     top: int | None
     distinct: int
     hidden: bool
+    share: float = 0.0
+
+    @property
+    def nearly_hidden(self) -> bool:
+        """Whether next to nothing is left, though not in all records nothing."""
+        return not self.hidden and self.share > NEARLY_HIDDEN
 
     def as_text(self) -> str:
         """Say it in words.
@@ -57,12 +72,16 @@ class Level:
         '4 of 4: everything is hidden'
         >>> Level("age", 2, 4, 7, False).as_text()
         '2 of 4: 7 different values are left'
+        >>> Level("age", 2, 4, 3, False, 0.993).as_text()
+        '2 of 4: hidden in 99.3 % of the records, next to nothing is left'
         """
         values = "1 value is left" if self.distinct == 1 else f"{self.distinct:,} different values are left"
         left = "everything is hidden" if self.hidden else values
+        if self.nearly_hidden:
+            left = f"hidden in {percent(self.share)} of the records, next to nothing is left"
         if self.level is None:
             return f"by class: {left}"
-        own = "the value itself, " if self.level == 0 and not self.hidden else ""
+        own = "the value itself, " if self.level == 0 and not (self.hidden or self.nearly_hidden) else ""
         return f"{self.level}{'' if self.top is None else f' of {self.top}'}: {own}{left}"
 
 
@@ -88,6 +107,7 @@ def plain_columns(policy: Policy, frame: Table) -> Iterator[Plain]:
                 int((counts == 1).sum()),
                 int(classes.sizes[~several].sum()) if isinstance(column, Sensitive) else 0,
                 len(texts) == 1,
+                policy.coarsened[name].words if name in policy.coarsened else "as it is",
             )
 
 
@@ -103,4 +123,22 @@ def levels(policy: Policy, chosen: dict[str, int] | None, frame: Table) -> Itera
         steps = None if column.hierarchy is None else hierarchy_kind(column.hierarchy).steps
         top = 1 if column.hierarchy is None else None if steps is None else steps(column.hierarchy)
         hidden = len(values) == 1 and values[0] == TOP
-        yield Level(name, None if chosen is None else chosen[name], top, len(values), hidden)
+        share = hidden_share(*counted_cells(frame, name))
+        yield Level(name, None if chosen is None else chosen[name], top, len(values), hidden, share)
+
+
+def hidden_share(cells: pd.Series, records: NDArray[np.int64]) -> float:
+    """Return the share of the records in which a released column is hidden.
+
+    Args:
+        cells: (m,) of the column.
+        records: (m,) that have each.
+
+    >>> hidden_share(pd.Series(["*", "10"]), np.array([3, 1]))
+    0.75
+    """
+    if isinstance(cells.dtype, pd.StringDtype):
+        same = (cells == TOP).fillna(False)
+    else:
+        same = cells.astype(object) == TOP
+    return float(records[same.to_numpy(bool)].sum() / records.sum()) if len(cells) else 0.0

@@ -118,9 +118,10 @@ def _attackers(
         yield f"An attacker who knows {worst.knows} {worst.success}."
     if alone := [column for column in plain if column.alone]:
         most = max(alone, key=lambda column: column.alone)
+        cases = "1 case" if most.alone == 1 else f"{most.alone:,} cases"
         yield (
-            f"An attacker who knows {most.column}, which is released as it is, finds the only record with "
-            f"that value in {most.alone:,} cases."
+            f"An attacker who knows {most.column}, which is released {most.how}, finds the only record with "
+            f"that value in {cases}."
         )
 
 
@@ -136,7 +137,10 @@ def _left_out(policy: Policy, about: Counted, levels: Sequence[Level]) -> str:
         said += f", {about.beyond:,} records beyond {policy.rows} per person (rows_per_person)"
     said += f", and {'no column' if not gone else _columns(gone)}"
     hidden = [level.column for level in levels if level.hidden]
-    return said + (f"; nothing is left of {_columns(hidden)}" if hidden else "") + "."
+    nearly = [f"{one.column} (hidden in {percent(one.share)} of them)" for one in levels if one.nearly_hidden]
+    said += f"; nothing is left of {_columns(hidden)}" if hidden else ""
+    said += f"; in the released records next to nothing is left of {_columns(nearly)}" if nearly else ""
+    return f"{said}."
 
 
 def _columns(names: Sequence[str]) -> str:

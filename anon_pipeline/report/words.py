@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import AnonPipelineError
 from anon_pipeline.base.packed_tables import Table, counted_cells
@@ -25,16 +23,17 @@ from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
 from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.encode.categories import category_noises
 from anon_pipeline.encode.grids import epsilon_shares, noises
-from anon_pipeline.hierarchy.levels import TOP
 from anon_pipeline.limits.table import unlimited_secrets
 from anon_pipeline.perturb.category_law import keep_probabilities, percent_down
 from anon_pipeline.perturb.mechanisms import Noise, scales, sensitivities
 from anon_pipeline.policy.columns import Perturb, PerturbCategories
 from anon_pipeline.policy.hierarchies import hierarchy_kind
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.report.exposure import NEARLY_HIDDEN, hidden_share
 from anon_pipeline.stages.facts.records import Facts
 
 _HIDDEN = "hidden"
+_SOME = f"; may be {_HIDDEN} in some records"
 _UNCHANGED = "as it was"
 _ONE_VALUE = "not generalized, but one value is left in all records"
 _BY_CLASS = {
@@ -56,7 +55,7 @@ def describe_rest(policy: Policy, facts: Facts, frame: Table, *, hierarchies: Pa
     silent = silent_columns(policy, frame)
     for name, words in columns_in_words(policy, facts, hierarchies=hierarchies):
         said = words if name not in silent else words.replace(_UNCHANGED, _ONE_VALUE, 1)
-        lines.append(f"{name}: {said}{_hidden_in_some(*counted_cells(frame, name))}")
+        lines.append(f"{name}: {_with_hidden(said, hidden_share(*counted_cells(frame, name)))}")
     lines += _released_directly(policy)
     if silent:
         lines.append(f"says nothing, one value in every record: {', '.join(silent)}")
@@ -77,24 +76,22 @@ def _released_directly(policy: Policy) -> Iterator[str]:
         yield f"{_UNCHANGED}: {', '.join(unchanged)}"
 
 
-def _hidden_in_some(cells: pd.Series, records: NDArray[np.int64]) -> str:
-    """Say in which share of the records a released column is hidden, if in some of them; else nothing.
+def _with_hidden(words: str, hidden: float) -> str:
+    """Say what is left of a column, with the share of the records in which it is hidden, if in some.
 
-    Args:
-        cells: (m,) of the column.
-        records: (m,) that have each.
-
-    >>> _hidden_in_some(pd.Series(["*", "10"]), np.array([3, 1]))
-    ' (hidden in 75 % of the records)'
-    >>> _hidden_in_some(pd.Series(["*"]), np.array([4]))
-    ''
+    >>> _with_hidden("the year, level 1 of 3; may be hidden in some records", 0.25)
+    'the year, level 1 of 3 (hidden in 25 % of the records)'
+    >>> _with_hidden("the year, level 1 of 3; may be hidden in some records", 0.993)
+    'hidden in 99.3 % of the records, else the year, level 1 of 3: next to nothing is left'
     """
-    if isinstance(cells.dtype, pd.StringDtype):
-        same = (cells == TOP).fillna(False)
-    else:
-        same = cells.astype(object) == TOP
-    hidden = float(records[same.to_numpy(bool)].sum() / records.sum()) if len(cells) else 0.0
-    return f" ({_HIDDEN} in {percent(hidden)} of the records)" if 0 < hidden < 1 else ""
+    if hidden == 0:
+        return words
+    said, share = words.removesuffix(_SOME), f"{_HIDDEN} in {percent(hidden)} of the records"
+    if hidden == 1:
+        return words if said == words else f"{_HIDDEN} in all records, though chosen was {said}"
+    if hidden <= NEARLY_HIDDEN:
+        return f"{said} ({share})"
+    return f"{share}, else {said}: next to nothing is left"
 
 
 def share_in_words(facts: Facts, released: int, *, rows: int = 1) -> str:
@@ -134,7 +131,7 @@ def recoding_in_words(policy: Policy, name: str, recoded: Mapping[str, Any], *, 
         return _BY_CLASS.get(recoder_of(policy.anonymize.recoder).family.releases, "generalized by class")
     words = level_in_words(policy, name, int(levels[name]), hierarchies=hierarchies)
     some = policy.anonymize.suppress == "cells" and not words.startswith(_HIDDEN)
-    return f"{words}; may be {_HIDDEN} in some records" if some else words
+    return f"{words}{_SOME}" if some else words
 
 
 def level_in_words(policy: Policy, name: str, level: int, *, hierarchies: Path) -> str:

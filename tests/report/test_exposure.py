@@ -38,6 +38,27 @@ def test_values_that_name_one_record_and_classes_of_one_value(small_policy: Smal
     assert (found["illness"].told, found["income"].told, found["note"].told) == (3, 2, 0)
 
 
+def test_coarser_columns_say_how_they_are_released(small_policy: Small) -> None:
+    policy = small_policy(columns={"income": {"round": 500, "top": 3000}})
+    found = {column.column: column.how for column in plain_columns(policy, FRAME)}
+    assert found == {
+        "income": "to the nearest 500, not above 3000",
+        "illness": "as it is",
+        "note": "as it is",
+    }
+
+
+@pytest.mark.parametrize(("hidden", "nearly"), [(90, False), (91, True), (100, False)])
+def test_a_column_is_nearly_hidden_above_nine_in_ten_records(
+    small_policy: Small, hidden: int, nearly: bool
+) -> None:
+    frame = pd.concat([FRAME] * 20, ignore_index=True)
+    frame["age"] = ["*"] * hidden + ["20"] * (100 - hidden)
+    age, city = levels(small_policy(), {"age": 1, "city": 1}, frame)
+    assert (age.share, age.nearly_hidden, age.hidden) == (hidden / 100, nearly, hidden == 100)
+    assert city.hidden and not city.nearly_hidden
+
+
 def test_levels_are_said_of_how_many(small_policy: Small) -> None:
     age, city = levels(small_policy(), {"age": 0, "city": 1}, FRAME)
     assert city.as_text() == "1 of 1: everything is hidden"

@@ -88,3 +88,34 @@ def test_left_out_are_the_people_whom_suppression_counts(made: Any) -> None:
     told = findings(made.policy, replace(said, facts=facts), made.frame, sizes, internal=False)
     (out,) = dict(told.sentences)["What is left out"]
     assert out.startswith("At least one record of 6 of 90 people (6.7 %; suppression), and of 2 of them all,")
+
+
+def test_an_attacker_knows_a_rounded_value_to_the_nearest_step(
+    small_policy: Small, small_people: People, making: Making
+) -> None:
+    people = small_people()
+    policy = small_policy(gate={"linking_risk": 0.9}, columns={"income": {"round": 1000}})
+    made = making(policy, people)
+    for alone, cases in ((1, "1 case."), (2, "2 cases.")):
+        frame = made.frame.assign(income=0, note="same", illness="same")
+        frame.loc[frame.index[:alone], "income"] = [1000 * (i + 1) for i in range(alone)]
+        said = table_description(made.document, policy, made.frame)
+        told = findings(policy, said, frame, class_sizes(policy, frame), internal=False)
+        attacker = " ".join(dict(told.sentences)["What an attacker can do"])
+        assert (
+            "An attacker who knows income, which is released to the nearest 1000, finds the only record with "
+            f"that value in {cases}" in attacker
+        )
+
+
+def test_columns_of_which_next_to_nothing_is_left_are_named(made: Any) -> None:
+    """Cells are hidden in all records but one."""
+    said, frame = table_description(made.document, made.policy, made.frame), made.frame.copy()
+    frame["age"] = ["10-19"] + ["*"] * (len(frame) - 1)
+    told = findings(made.policy, said, frame, class_sizes(made.policy, frame), internal=False)
+    (out,) = dict(told.sentences)["What is left out"]
+    share = percent(1 - 1 / len(frame))
+    assert f"next to nothing is left of the column age (hidden in {share} of them)" in out
+    assert any(
+        f"hidden in {share} of the records, next to nothing is left" in one.as_text() for one in told.levels
+    )

@@ -101,6 +101,32 @@ def test_a_column_that_is_hidden_in_some_records_says_in_how_many(
     )
 
 
+@pytest.mark.parametrize(
+    ("kept", "begins", "ends"),
+    [
+        (1, "hidden in 99.", ", level 1 of 4: next to nothing is left"),
+        (0, "hidden in all records, though chosen was ", ", level 1 of 4"),
+        (60, "in bands of ", " % of the records)"),
+    ],
+)
+def test_a_column_that_is_hidden_in_nearly_all_records_is_said_to_be_worth_nothing(
+    small_policy: Small, small_people: Callable[..., pd.DataFrame], kept: int, begins: str, ends: str
+) -> None:
+    policy = small_policy(columns={"age": {"hierarchy": {"intervals": [10, 20, 40]}}})
+    made = anonymize(policy, small_people())
+    cells = policy.model_copy(update={"anonymize": policy.anonymize.model_copy(update={"suppress": "cells"})})
+    facts = {**made.facts, "k_anonymized": {"levels": {"age": 1, "city": 0}}}
+    frame = made.frame
+    frame["age"] = ["10-19"] * kept + ["*"] * (len(frame) - kept)
+    (said,) = (
+        line.removeprefix("age: ")
+        for line in describe_rest(cells, facts, frame, hierarchies=Path())
+        if line.startswith("age: ")
+    )
+    assert said.startswith(begins) and said.endswith(ends), said
+    assert "may be hidden" not in said
+
+
 def test_a_whole_release_is_described_without_its_originals(
     small_policy: Small, small_people: Callable[..., pd.DataFrame]
 ) -> None:
