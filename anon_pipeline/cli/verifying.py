@@ -25,6 +25,7 @@ from anon_pipeline.cli.shared import echo_json, print_report, print_table, print
 from anon_pipeline.cli.verifying_several import as_document, deeper_folders_in_words, verify_several
 
 if TYPE_CHECKING:
+    from anon_pipeline.gate import GateReport
     from anon_pipeline.policy import Policy
     from anon_pipeline.publish.verify.unverifiable_leaves import Unverified
 
@@ -94,10 +95,10 @@ def verify(
         for warning in found.warnings:
             click.echo(f"warning: {warning.text}. See {warning.section}", err=True)
         if not report.with_status(Status.REFUSED):
-            click.echo(_describe_result(len(found.unverified), limits=bool(unmeasured)))
-    refused = ", ".join(verdict.limit for verdict in report.with_status(Status.REFUSED))
+            click.echo(_describe_result(len(found.unverified), report))
+    refused = [verdict.limit for verdict in report.with_status(Status.REFUSED)]
     if refused:
-        click.echo(f"refused by {refused}", err=True)
+        click.echo(_describe_refusal(refused), err=True)
         sys.exit(1)
 
 
@@ -142,19 +143,55 @@ _IN_PART = (
 )
 
 
-def _describe_result(unverified: int, *, limits: bool) -> str:
-    """Say in the last line that nothing was refused, and how many leaves of the manifest were not verified.
+def _describe_result(unverified: int, report: GateReport) -> str:
+    """Say in the last line that nothing was refused, and what was not verified.
 
     Args:
-        limits: whether there are limits that were not verified.
+        unverified: how many leaves of the manifest were not.
+        report: verdicts on what was checked.
     """
-    if not unverified and not limits:
+    from anon_pipeline.gate import Status  # noqa: PLC0415
+
+    unmeasured = report.with_status(Status.UNMEASURED)
+    if not unverified and not unmeasured:
         return "Verified. Nothing contradicts the manifest, and each of its entries was checked."
     entries = "1 entry" if unverified == 1 else f"{unverified} entries"
-    left = ([f"{entries} cannot be checked here, for the reasons above"] if unverified else []) + (
-        ["the limits listed above were not verified"] if limits else []
-    )
+    left = [f"{entries} cannot be checked here, for the reasons above"] if unverified else []
+    unseen = [verdict.limit for verdict in unmeasured if (verdict.reason or "").startswith(_NEEDS_ORIGINALS)]
+    if unseen:
+        left.append(f"these limits were not verified, because this needs the originals: {_name_most(unseen)}")
+    elif unmeasured:
+        left.append("the limits listed above were not verified")
     return f"Verified. Nothing contradicts the manifest; {', and '.join(left)}."
+
+
+_NEEDS_ORIGINALS = "needs the originals"
+
+
+def _name_most(limits: Sequence[str]) -> str:
+    """Name the limits that a release is made for, and say how many others there are."""
+    from anon_pipeline.catalog.class_limits import CLASS_LIMITS  # noqa: PLC0415
+    from anon_pipeline.limits.linking import LINKING_RISK  # noqa: PLC0415
+    from anon_pipeline.limits.structure import K  # noqa: PLC0415
+
+    kinds = [limit.removeprefix("gate.").partition(".")[0] for limit in limits]
+    named = [name for name in (K.name, *CLASS_LIMITS, LINKING_RISK.name) if name in kinds]
+    others = sum(kind not in named for kind in kinds)
+    if not others:
+        return ", ".join(named)
+    return f"{', '.join(named)}, and {others} more" if named else f"{others} of those listed above"
+
+
+def _describe_refusal(refused: Sequence[str]) -> str:
+    """Say in the last line what refuses the release; of a policy that was changed since, what to do."""
+    from anon_pipeline.publish.verify.verify_policy import POLICY_DIGEST  # noqa: PLC0415
+
+    if [*refused] == [POLICY_DIGEST]:
+        return (
+            f"refused: the policy has changed since ({POLICY_DIGEST}). Leave --policy out, or give the one "
+            "that made the release."
+        )
+    return f"refused by {', '.join(refused)}"
 
 
 _MANY = 40  # leaves for one reason, of which only the number is shown

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+import pandas as pd
 import pytest
 
 from tests.publish.projects import Project
@@ -20,7 +21,12 @@ def test_without_a_policy_it_says_what_was_not_verified(project: Make) -> None:
     unverified = len(json.loads(made.call("verify", "out", "--json")[1])["unverified"])
     assert f"Nothing contradicts the manifest; {unverified} entries cannot be checked here" in said
     assert said.rstrip().splitlines()[-1].startswith("Verified. ")
-    assert said.rstrip().endswith("and the limits listed above were not verified.")
+    table, _, last = said.rstrip().partition("Verified. ")
+    many = table.count("unmeasured: needs the originals")
+    assert last.endswith(
+        "and these limits were not verified, because this needs the originals: linking_risk, "
+        f"and {many - 1} more."
+    )
     assert "It was checked against the public part of its policy, which is stored with it" in said
     document = json.loads(made.manifest.read_text())
     (made.path / "out" / document.pop("policy")["name"]).unlink()
@@ -29,6 +35,41 @@ def test_without_a_policy_it_says_what_was_not_verified(project: Make) -> None:
     assert code == 0
     assert "Not verified: signature, policy_digest, hierarchies, statements, gate." in said
     assert "It was checked against" not in said
+
+
+def test_with_several_records_of_people_the_last_line_names_the_limits_on_them(
+    project: Make, small_people: Callable[..., pd.DataFrame], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KEY", "a secret of many characters, for this test alone")
+    people = small_people()
+    people["person"] = [f"P{row // 2}" for row in people.index]
+    made = project(
+        people,
+        person="person",
+        rows_per_person=2,
+        deidentify={"key_env": "KEY"},
+        gate={"suppression": 1, "linking_risk": 1, "l_diversity": {"illness": {"kind": "distinct", "l": 1}}},
+    )
+    code, said = made.call("verify", "out")
+    assert code == 0
+    last = said.rstrip().splitlines()[-1]
+    assert "this needs the originals: k, l_diversity, linking_risk, and " in last
+    assert last.endswith(" more.")
+
+
+def test_a_policy_that_has_changed_is_refused_with_what_to_do(project: Make) -> None:
+    made = project()
+    policy = made.path / "policy.yaml"
+    policy.write_text(
+        policy.read_text().replace("attributes:", "attributes:\n  responsible: {owner: Other}", 1)
+    )
+    code, said = made.call("verify", "out", "--policy", "policy.yaml")
+    assert code == 1
+    assert said.rstrip().splitlines()[-1] == (
+        "refused: the policy has changed since (policy_digest). Leave --policy out, or give the one that "
+        "made the release."
+    )
+    assert made.call("verify", "out")[0] == 0
 
 
 def test_a_release_that_was_changed_is_not_said_to_agree(project: Make) -> None:
