@@ -58,7 +58,8 @@ def divide(
 
     For a table that is too large for one release, or takes too long. The levels (with mondrian: the classes)
     are chosen for the whole table, and all records of a class go into one partition. So the partitions
-    together have the same classes as one release of the whole table would have.
+    together have the same classes as one release of the whole table would have. A policy with `person` or
+    `record_key` is refused: people have records in several classes, so make one release of such a table.
 
     Writes a Parquet file for each partition (personal data, 0600; encrypted if the vault has a key) and, next
     to POLICY, the policy of their releases. Without --release, publishes nothing and spends no ε.

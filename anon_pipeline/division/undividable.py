@@ -36,7 +36,8 @@ def refuse_undividable(policy: Policy) -> None:
         if getattr(policy, key) is not None:
             problems.append(
                 f"{key}: such a table cannot be divided: people have records in several classes. Make one "
-                "release of it, or keep one record of each person in the source"
+                "release of it and give the run more memory (docs/scale.md), or keep one record of each "
+                "person in the source"
             )
     if not policy.generalized:
         problems.append("columns: at least one must have the role generalize to be divided")

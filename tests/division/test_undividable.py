@@ -31,6 +31,10 @@ from tests.division.test_divide import QUIET, divided, people, project
             "record_key: such a table cannot be divided",
         ),
         (
+            {"person": "person", "rows_per_person": 2, "deidentify": {"key_env": "KEY"}},
+            "Make one release of it and give the run more memory (docs/scale.md), or keep one record of each",
+        ),
+        (
             {"source": {"path": "{partition}.parquet"}, "schedule": {"partitions": "listed", "keys": ["a"]}},
             "source: must name no partition, to be divided",
         ),
