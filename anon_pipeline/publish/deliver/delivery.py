@@ -34,6 +34,10 @@ from anon_pipeline.publish.release_files import is_file_beside, manifest_of, rea
 from anon_pipeline.stages.private import Staged
 
 KEY = "publish.deliver"
+_EXAMPLE = (
+    "publish: {deliver: {database_env: SHOP_URL, table: visits}}, with the environment variable "
+    "SHOP_URL=sqlite:///shop.db, a file that exists (docs/destinations.md)"
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -168,7 +172,9 @@ def _deliver(
     folder = locations.release(policy, partition)
     destination = destination_of(policy, locations, partition)
     if destination is None:
-        raise InputError(f"{KEY}: must be set in the policy, which delivers its release nowhere")
+        raise InputError(
+            f"{KEY}: must be set in the policy, which delivers its release nowhere. For example {_EXAMPLE}"
+        )
     manifest_of(folder / MANIFEST)  # a folder without a release has no lock to hold
     try:
         with hold_folder(folder, wait=policy.publish.wait):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
 
 from anon_pipeline.base.errors import InputError, PublishError
 from anon_pipeline.ledger import ledger_at
@@ -67,8 +68,13 @@ def test_what_cannot_be_delivered_is_said(
     with pytest.raises(InputError, match="must be the manifest of a release"):
         deliver_release(policy, locations)
     publish_in(tmp_path, policy, small_people())
-    with pytest.raises(InputError, match=r"publish\.deliver: must be set"):
+    with pytest.raises(
+        InputError, match=r"publish\.deliver: must be set .*\. For example publish: "
+    ) as raised:
         deliver_release(small_policy(), locations)
+    example = str(raised.value).split("For example ")[1].split(", with the environment variable")[0]
+    deliver = small_policy(**yaml.safe_load(example)).publish.deliver
+    assert deliver is not None and deliver.database_env == "SHOP_URL"
     with pytest.raises(InputError, match="must be of the release other"):
         deliver_release(policy.model_copy(update={"name": "other"}), locations)
     shutil.copytree(tmp_path / "out", tmp_path / "out" / "2026-01-01")
