@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
+
+import yaml
 
 from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.evidence.expectation import Expectation
@@ -92,6 +95,7 @@ def _before_drawing(demand: Demand, policy: Policy, frame: Table) -> str | None:
     return (
         f"{demand.name}: at most {demand.bound:.3g} of the {unit_of(policy)} may be linked by an attacker "
         f"who knows {', '.join(drawn)} and the class, on average over the noise. Next: {_SMALLER}"
+        f"{_looser(sorted(demand.wanted.columns))}"
     )
 
 
@@ -117,34 +121,61 @@ def _known_columns_share(case: Case, demand: Demand) -> float:
     return attack.realized_share(case.evidence, case.policy, demand.wanted.columns)
 
 
-_LOOSER = "or accept a looser bound for it in gate.attacks.known_columns."
 _COARSE = (
     "release the column coarser (round, top, bottom, level) or drop it; generalize it if others can know "
     "its values; "
 )
 _COARSER = (
     f"{_COARSE}give it the role sensitive, with limits on classes, only if it is a secret that nobody can "
-    f"know; {_LOOSER}"
+    "know; "
 )
-_SECRET = f"{_COARSE}{_LOOSER}"
-_SMALLER = f"take a smaller ε, so that fewer categories stay as they are, generalize or drop it, {_LOOSER}"
-_OTHERWISE = f"take a larger k, or another mechanism, generalize or drop it, {_LOOSER}"
+_SMALLER = "take a smaller ε, so that fewer categories stay as they are, generalize or drop it, "
+_OTHERWISE = "take a larger k, or another mechanism, generalize or drop it, "
+
+
+def _looser(columns: Sequence[str]) -> str:
+    """Say how the policy accepts a looser bound for a set of columns."""
+    listed = ", ".join(_in_yaml(name) for name in columns)
+    return (
+        "or accept a looser bound for it, SHARE: "
+        f"gate.attacks.known_columns: [{{columns: [{listed}], risk: SHARE}}]."
+    )
+
+
+def _in_yaml(name: str) -> str:
+    """Write a column's name as an item of a list in YAML.
+
+    >>> _in_yaml("Costs (EUR)"), _in_yaml("a, b"), _in_yaml("no")
+    ('Costs (EUR)', '"a, b"', '"no"')
+    """
+    is_plain = re.fullmatch(r"\w[\w ()./-]*", name) and yaml.safe_load(name) == name
+    return name if is_plain else json.dumps(name, ensure_ascii=False)
 
 
 def _advice(policy: Policy, of: str) -> str:
     """Say what to change for a set of columns; only of drawn categories does ε decide."""
+    columns = _columns_by_name(policy).get(of, [of])
+    return f"{_changes(policy, of)}{_looser(columns)}"
+
+
+def _changes(policy: Policy, of: str) -> str:
     perturbed = sorted(policy.categorical)
     if of not in {name_of(perturbed), *(name_of([name]) for name in perturbed)}:
-        return _SECRET if of in _names_of_secrets(policy) else _COARSER
+        return _COARSE if of in _names_of_secrets(policy) else _COARSER
     changed = {name_of([name]) for name in policy.changed_categories}
     return _OTHERWISE if of in changed or not policy.drawn_categories else _SMALLER
 
 
+def _columns_by_name(policy: Policy) -> dict[str, list[str]]:
+    """Return the sets of columns that are judged, by the names of their verdicts."""
+    own = (entry.columns for entry in policy.gate.attacks.known_columns)
+    known = [*usual_columns(policy), *([name] for name in policy.unchanged), *own]
+    return {name_of(sorted(columns)): sorted(columns) for columns in known}
+
+
 def _names_of_secrets(policy: Policy) -> set[str]:
     """Return the names of the known sets of which every column is sensitive already."""
-    alone = [[name] for name in policy.sensitive]
-    known = [*usual_columns(policy), *alone, *(entry.columns for entry in policy.gate.attacks.known_columns)]
-    return {name_of(sorted(columns)) for columns in known if {*columns} <= policy.sensitive.keys()}
+    return {name for name, columns in _columns_by_name(policy).items() if {*columns} <= {*policy.sensitive}}
 
 
 KNOWN_COLUMNS = Limit(
@@ -153,7 +184,7 @@ KNOWN_COLUMNS = Limit(
         "An attacker who also knows the values of {} correctly links at most this share of the records.",
         of_people="An attacker who also knows the values of {} correctly links a record of at most this "
         "share of the people.",
-        advice=_COARSER,
+        advice=f"{_COARSER}{_looser(['A', 'B'])}",
         advice_for=_advice,
         question="linkability",
         knows="the generalized values, the exact values before noise, and {}",

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+import yaml
 
 from anon_pipeline.base.errors import PolicyError
 from anon_pipeline.gate import GateReport, Status, evaluate
@@ -108,6 +109,19 @@ def test_columns_whose_names_hold_a_plus_keep_names_of_their_own() -> None:
     assert names == [f"known_columns.{one}" for one in ("a", '"a + b"', "b", 'a + "a + b" + b')]
 
 
+def test_the_advice_has_the_form_of_a_looser_bound_for_its_columns() -> None:
+    """Written into the policy, it replaces the bound of the verdict."""
+    base = policy_of().model_dump(mode="json", exclude_defaults=True)
+    columns = {name: column for name, column in base["columns"].items() if name != "weight"}
+    columns |= {name: {"role": "insensitive"} for name in ("Costs (EUR)", "no", "a + b", "c: {d}, [é]")}
+    policy = policy_from(base | {"columns": columns})
+    for name in demanded(policy):
+        form = advice_on(name, policy).split("gate.attacks.")[1].removesuffix(".")
+        bound = yaml.safe_load(form.replace("SHARE", "0.625"))
+        own = policy_from(base | {"columns": columns, "gate": {"attacks": bound}})
+        assert demanded(own)[name] == (0.625, False)
+
+
 def test_the_advice_fits_the_column() -> None:
     drawn = {"role": "perturb", "mechanism": "randomized_response", "values": ["a", "b"]}
     policy = policy_of(k=10)
@@ -117,7 +131,7 @@ def test_the_advice_fits_the_column() -> None:
     columns["age"] = {"role": "generalize", "hierarchy": {"suppress": True}}
     given = {"name": "a", "source": {"path": "a.csv"}, "columns": columns, "anonymize": {"k": 2}}
     of_categories = policy_from({**given, "perturb": {"epsilon": 1}})
-    assert advice_on("known_columns.town", of_categories) == plain
+    assert advice_on("known_columns.town", of_categories) == plain.replace("[weight]", "[town]")
     secrets = policy_from(
         {**given, "columns": columns | {"cost": {"role": "sensitive"}}, "perturb": {"epsilon": 1}}
     )
