@@ -14,6 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.mistakes import Mistake, mistakes_error
 from anon_pipeline.base.packed_tables import Table, insert_column
 from anon_pipeline.base.rows import keep_rows, some_rows
 from anon_pipeline.base.values import to_arrow, to_texts
@@ -95,6 +96,9 @@ def person_ids(column: pd.Series, key: bytes | None) -> pd.Series:
     return pd.Series(pd.array(np.array(hashed, dtype=object), dtype="str"), index=column.index)
 
 
+_COMPLETE = "Complete these records in the source, or leave them out there."
+
+
 def shared_ids(column: pd.Series, key: bytes | None) -> pd.Series:
     """Hash the identifier of people who may have several records: HMAC-SHA256 of its normal form.
 
@@ -106,7 +110,7 @@ def shared_ids(column: pd.Series, key: bytes | None) -> pd.Series:
     Returns:
         (n,) texts of `ID` hexadecimal digits, equal for one person.
     Raises:
-        InputError: no key; records without a value (their count).
+        InputError: no key; records without a value: how many, which ones are withheld.
     """
     if key is None:
         raise InputError("person: must have a key, got none. Name it under deidentify.")
@@ -114,9 +118,10 @@ def shared_ids(column: pd.Series, key: bytes | None) -> pd.Series:
     codes, written = pd.factorize(to_texts(column))
     normal = [normal_key(str(value)) for value in written]
     named = np.array([bool(text) for text in normal] + [False])
-    missing = int(np.count_nonzero(~named[codes]))
-    if missing:
-        raise InputError(f"{column.name}: a person must be named in every record, got {missing} without")
+    missing = ~named[codes]
+    if missing.any():
+        rule, what = "a person must be named in every record", "without one"
+        raise mistakes_error([Mistake(str(column.name), rule, what, missing, _COMPLETE)])
     hashed = np.array([_hash(key, _SHARED, text) for text in normal], dtype=object)
     return pd.Series(pd.array(hashed[codes], dtype="str"), index=column.index)
 
@@ -204,7 +209,12 @@ def with_people(policy: Policy, accepted: Table, without: Table, *, key: bytes |
         after = insert_column(after, 1, PERSON, person_ids(accepted[policy.record_key], key))
     if policy.person is None:
         return Identified(after, kept, {})
-    people = shared_ids(accepted[policy.person], key)
+    try:
+        people = shared_ids(accepted[policy.person], key)
+    except InputError as error:
+        if policy.sample is None:
+            raise
+        raise InputError(error.problems) from None  # the numbers are those of the sample, not of the source
     after = insert_column(after, 1, PERSON, people)
     kept = bounded_rows(accepted.drop(columns=[RECORD]), people, most=policy.rows_per_person, key=key)
     facts = {"people": people.nunique(), "excess_records": int((~kept).sum())}

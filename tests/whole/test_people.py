@@ -396,8 +396,18 @@ def test_a_table_without_names_is_refused_by_count(small_policy: Small) -> None:
     table = visits()
     table.loc[:4, "person"] = None
     table.loc[5, "person"] = "  "
-    with pytest.raises(InputError, match="person: a person must be named in every record, got 6 without"):
+    said = (
+        r"^person: a person must be named in every record, got 6 records without one\. "
+        r"Complete these records in the source, or leave them out there\.$"
+    )
+    with pytest.raises(InputError, match=said) as raised:
         anonymize(small_policy(**PERSONS), table)
+    (where,) = raised.value.withheld_numbers()
+    assert [*where.numbers] == [1, 2, 3, 4, 5, 6]
+    sample = {"sample": {"share": 0.9}}
+    with pytest.raises(InputError, match="person: a person must be named in every record") as raised:
+        anonymize(small_policy(**PERSONS, **sample), table)
+    assert raised.value.withheld_numbers() == ()
 
 
 def test_ids_of_people_are_keyed_and_lie_in_the_private_tables_alone(small_policy: Small) -> None:
