@@ -18,6 +18,9 @@ from anon_pipeline.sources.numerals import is_true
 _USUAL = (
     *("%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%Y/%m/%d", "%Y%m%d"),
     *("%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%d.%m.%Y %H:%M", "%d %b %Y", "%d %B %Y", "%B %d, %Y"),
+    *("%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y/%m/%d %H:%M", "%Y/%m/%d %H:%M:%S", "%d.%m.%Y %H:%M:%S"),
+    *("%d/%m/%Y %H:%M", "%d/%m/%Y %H:%M:%S", "%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S", "%d-%m-%Y %H:%M"),
+    *("%m-%d-%Y %H:%M", "%Y-%m-%d %H:%M:%S.%f", "%Y-%m-%dT%H:%M:%S.%f"),
     *("%d. %B %Y", "%d. %b %Y", "%d de %B de %Y"),
 )
 _DIGITS = {
@@ -65,14 +68,16 @@ def formats_advice(column: pa.Array, rows: NDArray[np.bool_]) -> str:
 def impossible_days(column: pa.Array, formats: Sequence[str], unread: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Mark texts that no format fits though they have its digits and signs, (n,), as 31.02.2020 has.
 
-    A text that is a day by a usual format, or with day and month exchanged, is not marked.
+    A text that is a day by a usual format, or with day and month exchanged, is not marked. They are not
+    exchanged where the year comes first: nobody writes the day second then.
 
     Args:
         unread: (n,) texts that no format fits.
     """
     places = np.flatnonzero(unread & _like_days(column, formats))
     texts = column.take(pa.array(places))
-    exchanged = [re.sub("%[dm]", lambda one: "%m" if one[0] == "%d" else "%d", form) for form in formats]
+    others = [form for form in formats if not form.startswith("%Y")]
+    exchanged = [re.sub("%[dm]", lambda one: "%m" if one[0] == "%d" else "%d", form) for form in others]
     for form in (*exchanged, *_USUAL):
         left = read_days(texts, (form,)).unread
         places, texts = places[left], texts.filter(pa.array(left))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -52,6 +53,26 @@ def test_days_that_may_be_others_are_not_guessed() -> None:
 def test_a_format_that_fits_is_proposed() -> None:
     assert 'format: "%d.%m.%Y",' in read(["2020-01-01", "31.12.2020"]).wrong[0].advice
     assert "%d/%m/%Y or %m/%d/%Y" in read(["01/02/2020"]).wrong[0].advice
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        *("%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y/%m/%d %H:%M", "%d.%m.%Y %H:%M:%S", "%d/%m/%Y %H:%M:%S"),
+        *("%m/%d/%Y %H:%M", "%d-%m-%Y %H:%M", "%Y-%m-%d %H:%M:%S.%f"),
+    ],
+)
+def test_formats_with_a_time_of_day_are_proposed(form: str) -> None:
+    texts = [datetime.datetime(2024, 1, day, 14, day, 5).strftime(form) for day in range(13, 32)]
+    (one,) = read(texts).wrong
+    assert one.advice.startswith(f'Write format: "{form}", or missing')
+
+
+def test_a_thirteenth_month_of_a_year_that_comes_first_does_not_exist() -> None:
+    none = "of a day or time that does not exist"
+    assert wrong(read(["2024-01-31", "2024-13-01", "2024-02-30"])) == {none: [1, 2]}
+    assert wrong(read(["2024/13/01"], "%Y/%m/%d")) == {none: [0]}
+    assert wrong(read(["13.25.2024", "25.13.2024"], "%d.%m.%Y")) == {none: [0, 1]}
 
 
 def test_a_day_that_is_in_no_calendar_is_said_to_be_none() -> None:
