@@ -33,6 +33,7 @@ class PartFigures:
     linking: the risk, or what it is limited to.
     passed, warned: verdicts of its gate.
     link: to its own report, relative to the page; empty: it has none.
+    noise: whether it may have noise.
     """
 
     folder: str
@@ -49,6 +50,7 @@ class PartFigures:
     epsilon: float | None
     made_at: str
     link: str
+    noise: bool = True
 
     @property
     def left_out(self) -> float | None:
@@ -147,6 +149,7 @@ def _figures(folder: str, document: Mapping[str, Any], gate: GateReport) -> Part
         epsilon=document.get("epsilon"),
         made_at=str(document.get("made_at", "")),
         link=f"./{quote(folder)}/{quote(report['name'])}" if isinstance(report, Mapping) else "",
+        noise=not facts.get("perturbed", {}).get("passed_through", False),
     )
 
 

@@ -9,10 +9,12 @@ Decision: docs/adr/0097-a-collection-of-releases.md.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from anon_pipeline.base.shares import percent
+from anon_pipeline.limits.meanings import OVER_NOISE
 from anon_pipeline.limits.structure import REPEATED_PEOPLE
 from anon_pipeline.report.collection_figures import CollectionFigures, PartFigures
 from anon_pipeline.report.page_template import page_template
@@ -33,10 +35,13 @@ def collection_page(document: Mapping[str, Any], found: CollectionFigures) -> by
     Returns:
         HTML in UTF-8; equal for equal arguments.
     """
-    numbered = [row for row in found.limits.values() if row.folder]
-    unpublished = [row for row in found.limits.values() if row.has_bound and not row.folder]
-    held = [row for row in found.limits.values() if not row.has_bound and not row.warned]
-    warned = [row for row in found.limits.values() if row.warned]
+    limits = list(found.limits.values())
+    if not any(part.noise for part in found.parts):
+        limits = [replace(row, meaning=row.meaning.removesuffix(OVER_NOISE).rstrip()) for row in limits]
+    numbered = [row for row in limits if row.folder]
+    unpublished = [row for row in limits if row.has_bound and not row.folder]
+    held = [row for row in limits if not row.has_bound and not row.warned]
+    warned = [row for row in limits if row.warned]
     shown = {
         "name": document["release"] or f"{len(found.parts)} releases",
         "many": len(found.parts),

@@ -103,8 +103,10 @@ def _sizes_and_risks(described: Described, sizes: Sequence[SizeBin]) -> dict[str
     """Return the charts of classes, and the release on the map with the names of its axes."""
     exact, point = described.exact, point_of(described, sizes)
     axis = "information loss" if exact else "size of classes"
+    chances = {one.risk for one in sizes}
     return {
         "sizes": sizes,
+        "one_chance": min(chances) if len(chances) == 1 < len(sizes) else None,
         "sizes_chart": sizes_chart(sizes),
         "risks_chart": risks_chart(sizes),
         "map": map_chart(point, axis),
@@ -123,6 +125,7 @@ def _recoding_data(policy: Policy, described: Described, found: Findings) -> dic
     return {
         "loss_name": _loss_in_words(wanted["loss"]) if exact else "average share, by class (discernibility)",
         "suppressed": list(suppressed_rows(facts, policy)),
+        "reasons": "suppressed_incomplete" in wanted,
         "levels": found.levels,
         "by_class": wanted["levels"] is None,
         "recoder": wanted["recoder"],

@@ -33,8 +33,8 @@ class Made:
     exact: dict[str, float | None]  # values of the verdicts, those that are the curator's too
 
 
-def make(policy: Policy, people: pd.DataFrame, folder: Path = Path()) -> Made:
-    chain = pipeline.run(policy, people, Means(folder, None, system_entropy()))
+def make(policy: Policy, people: pd.DataFrame, folder: Path = Path(), *, key: bytes | None = None) -> Made:
+    chain = pipeline.run(policy, people, Means(folder, key, system_entropy()))
     judged = judge(chain.suppressed, chain.k_anonymized.frame, policy, hierarchies=folder)
     document = manifest(
         policy,

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from anon_pipeline.limits.meanings import OVER_NOISE
 from anon_pipeline.report.collection_figures import collection_figures
 from anon_pipeline.report.collection_page import LISTED, collection_page
 from tests.cli.test_comparison_page import NASTY, Tags
@@ -47,6 +48,25 @@ def test_it_says_what_came_in_what_is_out_and_what_is_promised() -> None:
         "3 releases that belong together",
     ):
         assert sentence in re.sub(r"(?<=\.) +(?=[A-Z])", " ", said), sentence
+
+
+def test_noise_is_spoken_of_only_where_a_release_has_some() -> None:
+    def said(*passed_through: bool) -> str:
+        linking = verdict("linking_risk", None, bound=0.2)
+        facts = manifest()["facts"]
+        parts = [
+            (
+                f"a.{i}",
+                manifest(linking, partition=f"a.{i}", facts=facts | {"perturbed": {"passed_through": p}}),
+            )
+            for i, p in enumerate(passed_through)
+        ]
+        return text(collection_page(document(), collection_figures(parts)))
+
+    plain, mixed = said(True, True), said(True, False)
+    assert "The share of released records that lie nearest to the record that they come from" in plain
+    assert OVER_NOISE in mixed
+    assert "over the noise" not in plain
 
 
 def test_what_is_promised_stands_there_once_and_says_where_not_all_do() -> None:

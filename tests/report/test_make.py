@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from markupsafe import escape
 
+from anon_pipeline.base.shares import percent
 from anon_pipeline.catalog.losses import LOSSES
 from anon_pipeline.encode.codes import CLASS
 from anon_pipeline.gate import evaluate
@@ -107,8 +108,8 @@ def test_a_report_says_verdicts_guarantee_suppression_digests(
     for line in made.document["guarantee"]:
         assert line in text
     facts = made.document["facts"]["suppressed"]
-    suppressed = found["Records that are not in the release, by reason"]
-    assert suppressed[-1] == ["in all", str(facts["suppressed_in_all"])]
+    assert f"not in the release: {facts['suppressed_in_all']:,}. The reasons are not published" in text
+    assert not any(name.startswith("Records that are not in the release") for name in found)
     assert {row[1] for row in found["Digests (SHA-256)"][1:]} >= {
         made.policy.digest,
         made.document["data_digest"],
@@ -135,6 +136,33 @@ def test_the_page_shows_the_class_sizes_and_risks_of_the_release(made: Any) -> N
     ]
     mean = sum(n * risk for n, risk in linked) / len(made.frame)
     assert mean == pytest.approx(made.exact["linking_risk"], abs=1e-4)
+
+
+def test_where_people_are_not_known_the_chance_by_the_class_is_said_once(
+    small_policy: Small, small_people: People, making: Making
+) -> None:
+    people = small_people()
+    people["person"] = [f"P{row // 2}" for row in people.index]
+    policy = small_policy(
+        person="person",
+        rows_per_person=1,
+        deidentify={"key_env": "KEY"},
+        gate={"linking_risk": 1.0, "suppression": 1.0},
+    )
+    page = public(making(policy, people, key=b"sixteen bytes or more"))
+    head, *rows = tables(page)["Classes by their size: the pictures in numbers"]
+    assert len(rows) > 1
+    assert head == ["records of a class", "classes", "records"]
+    said = f"The chance by the class alone is at most {percent(1 / 3, 4)} in classes of every size."
+    assert page.decode().count(said) == 1
+    assert "Largest chance by the class alone" not in page.decode()
+    suppressed = tables(page)["Records that are not in the release"]
+    assert [row[0] for row in suppressed[1:]] == [
+        "suppressed, in all",
+        "beyond 1 per person (rows_per_person)",
+        "not in the release",
+    ]
+    assert "Why records were suppressed is not published" in page.decode()
 
 
 @BOTH
@@ -375,3 +403,15 @@ def test_the_measure_of_the_map_is_said_in_words(made: Any) -> None:
     assert f"{loss.words} ({loss.name})" in page
     assert "Risk and information loss" in page
     assert "Risk and size of classes" in public(made).decode()
+
+
+def test_with_the_facts_of_the_vault_the_reasons_of_suppression_are_shown(made: Any) -> None:
+    facts, released = made.chain.suppressed.facts, made.chain.suppressed.frame
+    exact = Exact(facts)
+    page = internal_report(made.policy, made.document, released, made.chain.k_anonymized.frame, exact=exact)
+    _, *rows = tables(page)["Records that are not in the release, by reason"]
+    counts = {reason: int(count) for reason, count in rows}
+    in_all = counts.pop("in all")
+    counts.pop("cells blanked in records that are released", None)
+    assert in_all == facts["suppressed"]["suppressed_in_all"] == sum(counts.values()) > 0
+    assert "not published, because" not in page.decode()
