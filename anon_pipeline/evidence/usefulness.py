@@ -14,6 +14,7 @@ from anon_pipeline.evidence.evidence import Evidence
 from anon_pipeline.evidence.known_categories import codes_of
 from anon_pipeline.evidence.measures import compact_labels, require_originals
 from anon_pipeline.evidence.simulated_releases import SEED, drawing_table
+from anon_pipeline.hierarchy.levels import TOP
 from anon_pipeline.perturb.category_law import keep_probabilities
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.error import expected_relative_shift, shift_over_spread
@@ -21,6 +22,9 @@ from anon_pipeline.perturb.grid import quantize
 from anon_pipeline.perturb.mechanisms import sensitivities, shifts
 from anon_pipeline.perturb.noise import class_diameters
 from anon_pipeline.policy.model import Policy
+
+NEARLY_ALL = 0.95
+"""Share of the records in which a column is hidden, from which on it counts as hidden in all of them."""
 
 _SIMULATED, _DRAWS = 2**17, 8  # records that are drawn for the shift of whole columns, and releases at most
 
@@ -126,6 +130,31 @@ def simulated_shifts(evidence: Evidence, policy: Policy) -> NDArray[np.float64]:
 
 
 def fully_generalized_columns(evidence: Evidence, policy: Policy) -> list[str]:
-    """Name the generalized columns that have one value in the whole release: they say nothing any more."""
-    cells = {name: counted_cells(evidence.released, name)[0] for name in policy.generalized}
-    return [name for name, own in cells.items() if own.nunique(dropna=False) == 1]
+    """Name the generalized columns of which nothing is left in the release, see `says_nothing`."""
+    return [name for name in policy.generalized if says_nothing(*counted_cells(evidence.released, name))]
+
+
+def says_nothing(cells: pd.Series, records: NDArray[np.int64]) -> bool:
+    """Tell whether a released column has one value in all records, or is hidden in nearly all of them.
+
+    Args:
+        cells, records: see `hidden_share`.
+    """
+    return bool(cells.nunique(dropna=False) == 1) or hidden_share(cells, records) >= NEARLY_ALL
+
+
+def hidden_share(cells: pd.Series, records: NDArray[np.int64]) -> float:
+    """Return the share of the records in which a released column is hidden.
+
+    Args:
+        cells: (m,) of the column.
+        records: (m,) that have each.
+
+    >>> hidden_share(pd.Series(["*", "10"]), np.array([3, 1]))
+    0.75
+    """
+    if isinstance(cells.dtype, pd.StringDtype):
+        same = (cells == TOP).fillna(False)
+    else:
+        same = cells.astype(object) == TOP
+    return float(records[same.to_numpy(bool)].sum() / records.sum()) if len(cells) else 0.0

@@ -36,7 +36,7 @@ SPREAD_ERROR = 2.0
 """Expected error of a perturb column, as a multiple of its spread, beyond which a release has a warning."""
 
 HIDDEN = 0
-"""Generalized columns with one value in the whole release beyond which a release has a warning."""
+"""Generalized columns of which nothing is left in the release beyond which a release has a warning."""
 
 RELEASED = 0.8
 """Share of the input below which a release has a warning."""
@@ -197,7 +197,8 @@ ERROR_OF_SPREAD = Limit(
 FULLY_GENERALIZED = Limit(
     "utility_fully_generalized",
     Words(
-        "At most this many quasi-identifiers are fully generalized (one value in the whole release).",
+        "At most this many quasi-identifiers are fully generalized: one value in the whole release, or "
+        "hidden in at least 95 % of its records.",
         advice=_FINER,
         advice_for=_finer,
     ),

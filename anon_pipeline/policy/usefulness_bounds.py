@@ -49,8 +49,8 @@ class Usefulness(Strict):
     fully_generalized: Annotated[Whole | None, SHOWN, AFTER] = Field(
         None,
         ge=0,
-        description="Most quasi-identifiers that have one value in the whole release. Default: a warning "
-        "from the first on.",
+        description="Most quasi-identifiers that have one value in the whole release, or are hidden in at "
+        "least 95 % of its records. Default: a warning from the first on.",
     )
     released: Annotated[Share | None, SHOWN, AFTER] = Field(
         None, description="Least share of the input that is released. Default: a warning below 0.8."

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
 
 from anon_pipeline.base.packed_tables import Table, counted_cells
 from anon_pipeline.base.shares import percent
 from anon_pipeline.base.values import column_codes
 from anon_pipeline.evidence.evidence import value_classes
+from anon_pipeline.evidence.usefulness import hidden_share
 from anon_pipeline.hierarchy.levels import TOP
 from anon_pipeline.policy.columns import Insensitive, Sensitive
 from anon_pipeline.policy.hierarchies import hierarchy_kind
@@ -125,20 +124,3 @@ def levels(policy: Policy, chosen: dict[str, int] | None, frame: Table) -> Itera
         hidden = len(values) == 1 and values[0] == TOP
         share = hidden_share(*counted_cells(frame, name))
         yield Level(name, None if chosen is None else chosen[name], top, len(values), hidden, share)
-
-
-def hidden_share(cells: pd.Series, records: NDArray[np.int64]) -> float:
-    """Return the share of the records in which a released column is hidden.
-
-    Args:
-        cells: (m,) of the column.
-        records: (m,) that have each.
-
-    >>> hidden_share(pd.Series(["*", "10"]), np.array([3, 1]))
-    0.75
-    """
-    if isinstance(cells.dtype, pd.StringDtype):
-        same = (cells == TOP).fillna(False)
-    else:
-        same = cells.astype(object) == TOP
-    return float(records[same.to_numpy(bool)].sum() / records.sum()) if len(cells) else 0.0

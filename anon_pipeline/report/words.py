@@ -23,13 +23,14 @@ from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
 from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.encode.categories import category_noises
 from anon_pipeline.encode.grids import epsilon_shares, noises
+from anon_pipeline.evidence.usefulness import hidden_share
 from anon_pipeline.limits.table import unlimited_secrets
 from anon_pipeline.perturb.category_law import keep_probabilities, percent_down
 from anon_pipeline.perturb.mechanisms import Noise, scales, sensitivities
 from anon_pipeline.policy.columns import Perturb, PerturbCategories
 from anon_pipeline.policy.hierarchies import hierarchy_kind
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.report.exposure import NEARLY_HIDDEN, hidden_share
+from anon_pipeline.report.exposure import NEARLY_HIDDEN
 from anon_pipeline.stages.facts.records import Facts
 
 _HIDDEN = "hidden"

@@ -18,6 +18,7 @@ from anon_pipeline.encode.grids import grid_units
 from anon_pipeline.evidence.evidence import Evidence, Originals, people_in
 from anon_pipeline.evidence.measures import class_limits
 from anon_pipeline.evidence.spare import spare_records
+from anon_pipeline.evidence.usefulness import says_nothing
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.grid import quantize
 from anon_pipeline.perturb.noise import class_diameters
@@ -117,7 +118,9 @@ def recode_input(
         spare=spare_records(policy, evidence),
         records=len(frame),
         information_loss=float(after.facts["k_anonymized"]["information_loss"]),
-        hidden=tuple(one for one in policy.generalized if frame[one].take(own).nunique(dropna=False) == 1),
+        hidden=tuple(
+            one for one in policy.generalized if says_nothing(frame[one].take(own), np.ones_like(own))
+        ),
         people=None if people is None else people[own],
         population=len(frame) if people is None else int(people.max()) + 1,
         gaps=np.empty(0, np.int64) if people is None else np.unique(people[labels < 0]),

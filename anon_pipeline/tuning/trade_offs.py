@@ -59,7 +59,7 @@ def _loss_sentence(point: Point, tuning: Tuning) -> str:
     about = "at most" if gone > found.suppression else "about"
     whose = "records would be left out" if tuning.people is None else "people would have a record left out"
     left_out = f"{about} {percent(gone, 2)} of the {whose}" if gone else ""
-    hidden = f"{', '.join(found.hidden)} would be hidden entirely (one value in every record)"
+    hidden = f"{', '.join(found.hidden)} would be hidden entirely, or in at least 95 % of the records"
     parts = [hidden if found.hidden else "no column would be hidden entirely"]
     return f"What it loses: {'; '.join(filter(None, [*parts, left_out]))}. Its loss is {number(found.loss)}."
 

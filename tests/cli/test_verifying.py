@@ -72,6 +72,27 @@ def test_a_policy_that_has_changed_is_refused_with_what_to_do(project: Make) -> 
     assert made.call("verify", "out")[0] == 0
 
 
+def test_a_column_that_is_hidden_in_nearly_all_records_is_counted_again(
+    project: Make, small_people: Callable[..., pd.DataFrame]
+) -> None:
+    people = small_people()
+    people["age"] = [30] * 6 + [*range(100, 100 + len(people) - 6)]
+    people["city"] = ["Cork"] * 120 + ["Galway"] * (len(people) - 120)
+    made = project(
+        people,
+        columns={"age": {"hierarchy": {"intervals": None, "suppress": True}}},
+        anonymize={"recoder": "fixed", "levels": {"age": 0, "city": 0}, "suppress": "cells"},
+        suppress={"confidence": None},
+        gate={"linking_risk": 1, "suppression": 1},
+    )
+    assert set(pd.read_parquet(made.data)["age"]) == {"30", "*"}
+    code, said = made.call("verify", "out", "--json")
+    found = {verdict["limit"]: verdict for verdict in json.loads(said)["verdicts"]}
+    assert code == 0
+    assert found["gate.utility_fully_generalized"]["value"] == 1
+    assert found["gate.utility_fully_generalized"]["status"] == "warned"
+
+
 def test_a_release_that_was_changed_is_not_said_to_agree(project: Make) -> None:
     made = project()
     document = json.loads(made.manifest.read_text())

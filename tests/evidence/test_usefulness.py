@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -93,6 +94,17 @@ def test_columns_with_one_value_are_named(small_policy: Small) -> None:
     policy = small_policy()
     assert fully_generalized_columns(of(policy, [1, 2, 3, 4], [0, 0, 1, 1]), policy) == ["city"]
     assert fully_generalized_columns(of(policy, [1, 2, 3, 4], [0, 0, 0, 0]), policy) == ["age", "city"]
+
+
+@pytest.mark.parametrize(("hidden", "nothing"), [(94, False), (95, True), (99, True)])
+def test_a_column_that_is_hidden_in_nearly_all_records_says_nothing(
+    small_policy: Small, hidden: int, nothing: bool
+) -> None:
+    policy = small_policy()
+    evidence = of(policy, [1.0] * 100, [*range(100)])
+    ages = ["*"] * hidden + [f"age {row}" for row in range(100 - hidden)]
+    evidence = replace(evidence, released=evidence.released.assign(age=ages))
+    assert fully_generalized_columns(evidence, policy) == (["age", "city"] if nothing else ["city"])
 
 
 def drawn(mechanism: str, epsilon: float, **how: object) -> Policy:

@@ -24,8 +24,8 @@ BEST = hiding(point(0.1, 0.6, k=50), "age", "town", suppression=0.1234)
 
 def test_what_it_loses_names_the_hidden_columns_and_the_records() -> None:
     assert losses_in_words(tuning(BEST)) == [
-        "What it loses: age, town would be hidden entirely (one value in every record); about 12 % of the "
-        "records would be left out. Its loss is 0.6."
+        "What it loses: age, town would be hidden entirely, or in at least 95 % of the records; about "
+        "12 % of the records would be left out. Its loss is 0.6."
     ]
     whole = point(0.1, 0.25)
     assert losses_in_words(tuning(whole)) == [
