@@ -188,8 +188,8 @@ def _describe_refusal(refused: Sequence[str]) -> str:
 
     if [*refused] == [POLICY_DIGEST]:
         return (
-            f"refused: the policy has changed since ({POLICY_DIGEST}). Leave --policy out, or give the one "
-            "that made the release."
+            f"refused: the policy has changed since, or is another release's ({POLICY_DIGEST}). Leave "
+            "--policy out, or give the one that made the release."
         )
     return f"refused by {', '.join(refused)}"
 

@@ -66,8 +66,8 @@ def test_a_policy_that_has_changed_is_refused_with_what_to_do(project: Make) -> 
     code, said = made.call("verify", "out", "--policy", "policy.yaml")
     assert code == 1
     assert said.rstrip().splitlines()[-1] == (
-        "refused: the policy has changed since (policy_digest). Leave --policy out, or give the one that "
-        "made the release."
+        "refused: the policy has changed since, or is another release's (policy_digest). Leave --policy out, "
+        "or give the one that made the release."
     )
     assert made.call("verify", "out")[0] == 0
 

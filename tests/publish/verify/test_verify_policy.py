@@ -28,6 +28,12 @@ def moved_on(made: Project) -> None:
     (made.path / "policy.yaml").write_text(yaml.safe_dump(document))
 
 
+BY_POLICY = (
+    "refused: the policy has changed since, or is another release's (policy_digest). Leave --policy out, or "
+    "give the one that made the release."
+)
+
+
 def test_a_policy_that_has_moved_on_is_said_in_plain_words(project: Make) -> None:
     made = project()
     moved_on(made)
@@ -35,7 +41,7 @@ def test_a_policy_that_has_moved_on_is_said_in_plain_words(project: Make) -> Non
     assert code == 0, said
     assert "It was checked against the public part of its policy, which is stored with it" in said
     code, said = made.call("verify", "out", "--policy", "policy.yaml")
-    assert (code, said.splitlines()[-1]) == (1, "refused by policy_digest")  # and by nothing else
+    assert (code, said.splitlines()[-1]) == (1, BY_POLICY)  # and by nothing else
     assert "If it has moved on since, leave --policy out" in " ".join(said.replace("│", " ").split())
 
 
@@ -61,7 +67,7 @@ def test_the_policy_of_another_release_is_refused_even_with_the_signature(projec
     document["attributes"]["name"] = "other"
     (made.path / "policy.yaml").write_text(yaml.safe_dump(document))
     code, said = made.call("verify", "out", "--policy", "policy.yaml", "--public-key", "key.pub")
-    assert (code, said.splitlines()[-1]) == (1, "refused by policy_digest")
+    assert (code, said.splitlines()[-1]) == (1, BY_POLICY)
 
 
 def test_a_release_is_described_by_the_policy_that_made_it(project: Make) -> None:
