@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from anon_pipeline.base.shares import percent
+from anon_pipeline.base.shares import percent, percent_at_most
 from anon_pipeline.gate import GateReport, Status, Verdict
 from anon_pipeline.limits.limit import Limit
 from anon_pipeline.limits.structure import REPEATED_PEOPLE
@@ -67,7 +67,7 @@ class Attack:
         '50 % or more (advised: at most 20 %)'
         """
         if self.is_limited:
-            said = f"{'at most ' if self.most else ''}{percent(self.share)}"
+            said = f"at most {percent_at_most(self.share)}" if self.most else percent(self.share)
         elif self.advised is None:
             return f"{percent(self.least)} or more, no limit" if self.least else "no limit"
         else:
@@ -101,7 +101,8 @@ class Attack:
         '50 % of the records or more'
         """
         if self.is_limited:
-            return f"{'at most' if self.most else 'about'} {percent(self.share)} of the {self.noun}"
+            share = f"at most {percent_at_most(self.share)}" if self.most else f"about {percent(self.share)}"
+            return f"{share} of the {self.noun}"
         return (
             f"{percent(self.least)} of the {self.noun} or more"
             if self.least
@@ -136,7 +137,7 @@ def attacks(
     names, records = ", ".join(policy.generalized), sum(row.records for row in sizes)
     noun, among = ("records", records) if people is None else ("people", people)
     smallest = max(sizes, key=lambda row: row.risk)
-    chance = percent(smallest.risk)
+    chance = percent_at_most(smallest.risk)
     size = f"{smallest.label} record{'' if smallest.label == '1' else 's'}"
     counted = f"counted in the released file: {chance}, for records of the smallest classes ({size})"
     yield Attack(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from anon_pipeline.base.shares import percent
+from anon_pipeline.base.shares import percent, percent_at_most
 from anon_pipeline.catalog.releases import released_records
 from anon_pipeline.gate import GateReport
 from anon_pipeline.policy.model import Policy
@@ -104,8 +104,8 @@ def _attackers(
     fit = max(round(1 / first.share), 1)
     yield (
         f"An attacker who knows {names} of a person in it finds at least {fit:,} {first.noun} that fit, "
-        f"and picks the right one with a chance of at most {percent(first.share)}. The policy demands at "
-        f"least {policy.gate_k}."
+        f"and picks the right one with a chance of at most {percent_at_most(first.share)}. The policy "
+        f"demands at least {policy.gate_k}."
     )
     if may_repeat(gate):
         yield (

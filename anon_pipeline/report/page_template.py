@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anon_pipeline.base.shares import percent
+from anon_pipeline.base.shares import percent, percent_at_most
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -25,4 +25,5 @@ def page_template(path: Path) -> Template:
         lstrip_blocks=True,
     )
     environment.filters["percent"] = percent
+    environment.filters["percent_at_most"] = percent_at_most
     return environment.get_template(path.name)

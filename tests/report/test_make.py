@@ -405,7 +405,11 @@ def test_the_measure_of_the_map_is_said_in_words(made: Any) -> None:
     assert "Risk and size of classes" in public(made).decode()
 
 
-def test_with_the_facts_of_the_vault_the_reasons_of_suppression_are_shown(made: Any) -> None:
+def test_with_the_facts_of_the_vault_the_reasons_of_suppression_are_shown(
+    small_policy: Small, small_people: People, making: Making
+) -> None:
+    limits = {"linking_risk": 1.0, "suppression": 1.0}
+    made = making(small_policy(gate=limits, suppress={"confidence": 0.5}), small_people())
     facts, released = made.chain.suppressed.facts, made.chain.suppressed.frame
     exact = Exact(facts)
     page = internal_report(made.policy, made.document, released, made.chain.k_anonymized.frame, exact=exact)

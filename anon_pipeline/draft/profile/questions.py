@@ -134,7 +134,7 @@ def too_many_empty(share: float) -> str:
 
 ONE_PERSON = (
     "does each value stand for one person? If yes, answer person: people are counted, and a class of 5 is "
-    "then 5 people. If it numbers a few things, such as branches, answer known."
+    "then 5 people. If it numbers a few things, such as branches, answer known, or keep what is proposed."
 )
 """What is asked on a terminal where *person* is an answer: it takes the place of the questions about that."""
 
