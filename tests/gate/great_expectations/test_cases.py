@@ -25,7 +25,7 @@ from anon_pipeline.limits.verdicts import Verdict
 from anon_pipeline.sources.population import Population
 
 OTHERS = {"cross_release_k", "sticky", "rare_values", "rare_together", "joint_homogeneity", "utility_kept"}
-OTHERS |= {"person_homogeneity", "dominance"}
+OTHERS |= {"person_homogeneity", "dominance", "found_groups"}
 """Those that need a memory, other columns, or people with several records."""
 Release = Callable[..., Any]
 Judged = Callable[[pd.DataFrame, Sequence[ReleaseExpectation]], list[Verdict]]
