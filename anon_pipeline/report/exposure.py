@@ -47,7 +47,7 @@ class Level:
 
     level: None where each class has values of its own.
     top: its most general level; None where the policy does not say it.
-    distinct: different values in the release.
+    distinct: different values in the release, without the one that hides a cell.
     hidden: whether nothing but the top is released.
     share: of the records in which it is hidden.
     """
@@ -123,4 +123,5 @@ def levels(policy: Policy, chosen: dict[str, int] | None, frame: Table) -> Itera
         top = 1 if column.hierarchy is None else None if steps is None else steps(column.hierarchy)
         hidden = len(values) == 1 and values[0] == TOP
         share = hidden_share(*counted_cells(frame, name))
-        yield Level(name, None if chosen is None else chosen[name], top, len(values), hidden, share)
+        shown = len(values) if hidden else sum(value != TOP for value in values)
+        yield Level(name, None if chosen is None else chosen[name], top, shown, hidden, share)

@@ -84,12 +84,15 @@ def _with_hidden(words: str, hidden: float) -> str:
     'the year, level 1 of 3 (hidden in 25 % of the records)'
     >>> _with_hidden("the year, level 1 of 3; may be hidden in some records", 0.993)
     'hidden in 99.3 % of the records, else the year, level 1 of 3: next to nothing is left'
+    >>> _with_hidden("as it was; may be hidden in some records", 1.0)
+    'hidden in all records (by its level: as it was)'
     """
     if hidden == 0:
         return words
     said, share = words.removesuffix(_SOME), f"{_HIDDEN} in {percent(hidden)} of the records"
     if hidden == 1:
-        return words if said == words else f"{_HIDDEN} in all records, though chosen was {said}"
+        by_level = said.replace(_ONE_VALUE, _UNCHANGED)
+        return words if said == words else f"{_HIDDEN} in all records (by its level: {by_level})"
     if hidden <= NEARLY_HIDDEN:
         return f"{said} ({share})"
     return f"{share}, else {said}: next to nothing is left"

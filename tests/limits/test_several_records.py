@@ -302,5 +302,7 @@ def test_a_bound_on_all_classes_of_a_person_limits_no_single_class() -> None:
 
 
 def test_each_is_said_in_a_sentence() -> None:
-    assert "a single value of illness occurs in all classes of their records" in limit_meaning(LIMITS[0], policy())
+    assert "a single value of illness occurs in all classes of their records" in limit_meaning(
+        LIMITS[0], policy()
+    )
     assert "more than half of the records" in limit_meaning("dominance", policy())

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from markupsafe import escape
 
-from anon_pipeline.base.shares import percent
+from anon_pipeline.base.shares import percent_at_most
 from anon_pipeline.catalog.losses import LOSSES
 from anon_pipeline.encode.codes import CLASS
 from anon_pipeline.gate import evaluate
@@ -153,7 +153,7 @@ def test_where_people_are_not_known_the_chance_by_the_class_is_said_once(
     head, *rows = tables(page)["Classes by their size: the pictures in numbers"]
     assert len(rows) > 1
     assert head == ["records of a class", "classes", "records"]
-    said = f"The chance by the class alone is at most {percent(1 / 3, 4)} in classes of every size."
+    said = f"The chance by the class alone is at most {percent_at_most(1 / 3, 4)} in classes of every size."
     assert page.decode().count(said) == 1
     assert "Largest chance by the class alone" not in page.decode()
     suppressed = tables(page)["Records that are not in the release"]

@@ -105,7 +105,7 @@ def test_a_column_that_is_hidden_in_some_records_says_in_how_many(
     ("kept", "begins", "ends"),
     [
         (1, "hidden in 99.", ", level 1 of 4: next to nothing is left"),
-        (0, "hidden in all records, though chosen was ", ", level 1 of 4"),
+        (0, "hidden in all records (by its level: ", ", level 1 of 4)"),
         (60, "in bands of ", " % of the records)"),
     ],
 )
