@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from anon_pipeline.cli.interrupts import left_by_termination
-from anon_pipeline.cli.parallel_runs import REFUSED, Ended, run_command, run_each, say_published
+from anon_pipeline.cli.parallel_runs import Ended, run_command, run_each, say_published
+from anon_pipeline.cli.run_workers import REFUSED
 from anon_pipeline.cli.shared import printable
 
 if TYPE_CHECKING:

@@ -16,10 +16,7 @@ import click
 
 from anon_pipeline.cli.interrupts import left_by_termination
 from anon_pipeline.cli.options import as_argument
-from anon_pipeline.cli.run_workers import Worker
-
-REFUSED: Final = (1, 3)
-"""Exit codes that say something about one partition's data: the others go on."""
+from anon_pipeline.cli.run_workers import REFUSED, Worker
 
 
 @dataclass(frozen=True, slots=True)

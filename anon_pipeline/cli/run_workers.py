@@ -1,8 +1,8 @@
 """Processes that make one release after the other: a process of its own for each would start anew each time.
 
-Starting takes about two seconds of processor time: libraries are imported, compiled kernels are loaded,
-templates are compiled. A worker is sent the words of a command, and answers with what the command has
-printed, in a line of JSON each.
+A start imports libraries, loads compiled kernels and compiles templates: more than a second of processor
+time, which is most of a small release. A worker is sent the words of a command, and answers with what the
+command has printed, in a line of JSON each.
 """
 
 from __future__ import annotations
@@ -24,6 +24,9 @@ from anon_pipeline.base.left_to_do import TERMINATED
 from anon_pipeline.cli.interrupts import INTERRUPTED
 
 PROGRAM: Final = f"{QUIET}; from anon_pipeline.cli import main; from {__name__} import serve; serve(main)"
+REFUSED: Final = (1, 3)
+"""Exit codes that say something about one partition's data: the others go on."""
+
 UNANSWERED: Final = 70
 """Exit code of a command whose worker ended without an answer, and with a code that says something else."""
 
@@ -63,13 +66,13 @@ class Worker:
         except BrokenPipeError:
             pass  # it has ended: then there is no answer
         answer = answers.readline()
-        if answer:
+        if answer.endswith("\n"):  # else it ended while it wrote
             return Answer(**json.loads(answer))
         code = self._process.wait()
         if code < 0:
             code = _SIGNALED - code
         told = code in (INTERRUPTED, TERMINATED)
-        return Answer(UNANSWERED if code in _OF_VERDICTS else code, err="" if told else _DIED)
+        return Answer(UNANSWERED if code in (0, *REFUSED) else code, err="" if told else _DIED)
 
     def terminate(self) -> None:
         """End it by SIGTERM, whatever it does."""
@@ -80,7 +83,6 @@ class Worker:
         self._process.communicate()
 
 
-_OF_VERDICTS: Final = (0, 1, 3)
 _SIGNALED: Final = 128  # and the number of the signal that has ended a process, as shells have it
 _DIED: Final = (
     "error: the process that made this release has ended before it was done. Perhaps the memory was not "

@@ -25,6 +25,9 @@ def main():
         os.write(1, b"not an answer\\n")
     if what == "killed":
         os.kill(os.getpid(), signal.SIGKILL)
+    if what == "cut":
+        os.write(int(sys.argv[2]), b'{"code": 0, "out": "half of an ans')
+        os.kill(os.getpid(), signal.SIGKILL)
     if what == "left":
         os._exit(int(sys.argv[2]))
     if what == "interrupted":
@@ -79,6 +82,21 @@ def test_a_worker_that_has_ended_says_how(words: tuple[str, ...], code: int) -> 
         assert (answer.code, answer.out) == (code, "")
         assert "has ended before it was done. Perhaps the memory was not enough" in answer.err
     worker.end()
+
+
+def test_half_of_an_answer_is_none() -> None:
+    """It is killed while it writes: the pipe of the answers is the second file that was opened anew."""
+    cut = MAIN.replace("int(sys.argv[2])", "next(fd for fd in range(3, 20) if is_pipe_to_write(fd))")
+    helper = """
+import fcntl, stat
+def is_pipe_to_write(fd):
+    try:
+        return stat.S_ISFIFO(os.fstat(fd).st_mode) and fcntl.fcntl(fd, fcntl.F_GETFL) & 3 == os.O_WRONLY
+    except OSError:
+        return False
+"""
+    program = f"exec({(cut + helper)!r}); from anon_pipeline.cli.run_workers import serve; serve(main)"
+    assert one("cut", program=program).code == 128 + signal.SIGKILL
 
 
 @pytest.mark.parametrize("code", ["0", "1", "3"])
