@@ -60,7 +60,8 @@ EXCEPTED: dict[str, dict[str, str]] = {
     "the kind's own implementation": {
         "evidence/identifying_columns.py": "gate.released_identifiers",
         "evidence/linkage.py": "attacks.linkage, probabilistic",
-        "publish/deliver/deliver_database.py": "database_env, deliver.database_env",
+        "publish/deliver/database_connection.py": "database_env",
+        "publish/deliver/deliver_database.py": "deliver.database_env",
         "publish/deliver/deliver_iceberg.py": "deliver.iceberg",
         "publish/deliver/deliver_delta.py": "deliver.delta",
         "publish/deliver/deliver_urls.py": "deliver.url, deliver.url_env, url_env",

@@ -13,17 +13,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 
 import pyarrow as pa
 
-from anon_pipeline.base.errors import InputError, PublishError, error_words
+from anon_pipeline.base.errors import InputError, PublishError
 from anon_pipeline.base.spelling import is_plain
 from anon_pipeline.policy.deliver import RECORDS
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.publish.deliver.database_connection import (
+    DATABASE,
+    engine_at,
+    is_ledger,
+    refuse_no_file,
+    withhold_errors,
+)
 from anon_pipeline.publish.deliver.delivery import KEY, Parcel, is_later
 from anon_pipeline.publish.deliver.partition_tables import table_of_partition
 from anon_pipeline.publish.deliver.sql_cells import (
@@ -35,7 +40,6 @@ from anon_pipeline.publish.deliver.sql_cells import (
     sql_rows,
 )
 from anon_pipeline.publish.deliver.unfit_columns import Columns, columns_of, refuse_unfit
-from anon_pipeline.sources.sql import engine_of
 from anon_pipeline.sources.urls import url_in
 
 if TYPE_CHECKING:
@@ -43,22 +47,13 @@ if TYPE_CHECKING:
 
     from anon_pipeline.publish.deliver.sql_cells import Rows
 
-_KEY = f"{KEY}.database_env"
 _LONGEST_NAME = 63  # bytes; PostgreSQL cuts longer ones off, so that two tables would be one
 _AT_ONCE = 10_000
-_CONDITIONS = {
-    "SQLITE_BUSY": "another program holds it",
-    "SQLITE_NOTADB": "it is no database of SQLite",
-    "SQLITE_READONLY": "it may not be written",
-    "SQLITE_FULL": "the disk is full",
-}
 _NOT_MADE = "the login must be able to create and fill the table, and its names must be allowed there"
 _NOT_MADE_ANEW = (
     "it must be possible to drop the table and create it again, since its columns have changed. Drop the "
     "views that need it, if there are any, then run this again"
 )
-_KINDS = ("postgresql", "sqlite")
-"""Databases in which making and dropping a table is part of the transaction."""
 
 
 def at_database_env(policy: Policy, locations: Locations, partition: str | None) -> DatabaseTable:
@@ -74,71 +69,14 @@ def at_database_env(policy: Policy, locations: Locations, partition: str | None)
     name = table_of_partition(policy, name, partition, key=f"{KEY}.table")
     if len(name.encode()) > _LONGEST_NAME or not is_plain(name):
         raise InputError(f"{KEY}.table: must have at most {_LONGEST_NAME} bytes, with the partition's key")
-    url = url_in(str(deliver and deliver.database_env), _KEY)
-    if _kind_of(url) not in (None, *_KINDS):  # before its driver is asked for
-        raise InputError(
-            f"{_KEY}: must be a database that makes tables within a transaction ({' or '.join(_KINDS)})"
-        )
-    engine = engine_of(url, _KEY)
+    engine = engine_at(url_in(str(deliver and deliver.database_env), DATABASE))
     if long := [one for one in policy.released if len(one.encode()) > _LONGEST_NAME]:
         raise InputError(
             f"{KEY}.table: columns must have names of at most {_LONGEST_NAME} bytes, {len(long)} are longer"
         )
-    if _is_ledger(engine.url, locations.ledger):
-        raise InputError(f"{_KEY}: must be another database than the ledger's")
-    return DatabaseTable(_with_begin(engine), ".".join(schema) or None, name, policy, partition)
-
-
-def _kind_of(url: str) -> str | None:
-    """Return the kind of database that a URL names; None: it is none."""
-    import sqlalchemy as sa  # noqa: PLC0415
-
-    try:
-        return sa.make_url(url).get_backend_name()
-    except (sa.exc.ArgumentError, ValueError):
-        return None
-
-
-def _refuse_no_file(url: sa.URL) -> None:
-    """Refuse a database of SQLite in memory, and one whose file is not there."""
-    if url.get_backend_name() != "sqlite":
-        return
-    file = str(url.database or "").removeprefix("file:")
-    if not any(Path(one).is_file() for one in (file, unquote(file)) if one):
-        raise PublishError(
-            f"{_KEY}: must name a file that is there (sqlite:///shop.db), got a path without one. Correct "
-            f"the path, or create an empty file (touch shop.db)."
-        )
-
-
-def _is_ledger(url: sa.URL, ledger: str) -> bool:
-    """Tell whether a database of SQLite is the ledger's; one of a server may hold both."""
-    import sqlalchemy as sa  # noqa: PLC0415
-
-    if url.get_backend_name() != "sqlite" or not ledger.startswith("sqlite"):
-        return False
-    own, other = (str(one.database or "").removeprefix("file:") for one in (url, sa.make_url(ledger)))
-    return Path(own).resolve() == Path(other).resolve()
-
-
-def _with_begin(engine: sa.Engine) -> sa.Engine:
-    """Let a transaction begin when it is asked to, also before a table is made."""
-    import sqlalchemy as sa  # noqa: PLC0415
-
-    if engine.dialect.name == "sqlite":
-        sa.event.listen(engine, "connect", _no_implicit_begin)
-        sa.event.listen(engine, "begin", _begin)
-        return engine
-    return engine.execution_options(isolation_level="READ COMMITTED")
-
-
-def _no_implicit_begin(connection: Any, _: object) -> None:
-    """Leave it to `_begin` when a transaction begins: sqlite3 would begin one only at the first write."""
-    connection.isolation_level = None
-
-
-def _begin(connection: sa.Connection) -> None:
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
+    if is_ledger(engine.url, locations.ledger):
+        raise InputError(f"{DATABASE}: must be another database than the ledger's")
+    return DatabaseTable(engine, ".".join(schema) or None, name, policy, partition)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,12 +97,12 @@ class DatabaseTable:
         import sqlalchemy as sa  # noqa: PLC0415
 
         with (
-            _withhold_errors("the database must be reachable, and accept the login of the URL"),
+            withhold_errors("the database must be reachable, and accept the login of the URL"),
             self._open() as opened,
         ):
             self._refuse_other_encodings(opened)
             self._recorded_manifest(opened)
-            with _withhold_errors(_NOT_MADE):
+            with withhold_errors(_NOT_MADE):
                 self._try(opened, [sa.Column(name, sa.Text) for name in self.policy.released], typed=False)
 
     def refuse_unfit(self, columns: Columns) -> None:
@@ -173,16 +111,16 @@ class DatabaseTable:
         Where the table has other columns, it is also tried whether it can be made anew, which a view that
         needs it prevents.
         """
-        schema = refuse_unfit(_KEY, columns, partial(sql_problem, database=self.engine.dialect.name))
+        schema = refuse_unfit(DATABASE, columns, partial(sql_problem, database=self.engine.dialect.name))
         plain = pa.schema([pa.field(one.name, plain_type(one.type)) for one in schema])
-        with _withhold_errors("the database must be reachable"), self._open() as opened:
+        with withhold_errors("the database must be reachable"), self._open() as opened:
             self._recorded_manifest(opened)
-            with _withhold_errors(_NOT_MADE_ANEW):
+            with withhold_errors(_NOT_MADE_ANEW):
                 self._try(opened, sql_columns_of(plain), typed=True)
 
     def holds(self, document: Mapping[str, Any]) -> bool:
         """Tell whether the table has the release of a manifest, by what was recorded with it."""
-        with _withhold_errors("the database must be reachable"), self._open() as opened:
+        with withhold_errors("the database must be reachable"), self._open() as opened:
             return self._recorded_manifest(opened) == document
 
     def deliver(self, parcel: Parcel) -> None:
@@ -195,13 +133,13 @@ class DatabaseTable:
         import sqlalchemy as sa  # noqa: PLC0415
 
         frame = judged_frame(parcel, self.policy)
-        refuse_unfit(_KEY, columns_of(frame), partial(sql_problem, database=self.engine.dialect.name))
+        refuse_unfit(DATABASE, columns_of(frame), partial(sql_problem, database=self.engine.dialect.name))
         columns, rows = sql_columns(frame), sql_rows(frame)
         table = sa.Table(self.name, sa.MetaData(), *columns, schema=self.schema)
-        with _withhold_errors("the release could not be written"), self._open() as opened:
+        with withhold_errors("the release could not be written"), self._open() as opened:
             if is_later(self._recorded_manifest(opened), parcel.document):
                 raise PublishError(
-                    f"{_KEY}: must not hold a later release than the one that is delivered. Another "
+                    f"{DATABASE}: must not hold a later release than the one that is delivered. Another "
                     f"deployment has delivered there: give each a table of its own."
                 )
             _fill(opened, table, rows)
@@ -210,7 +148,7 @@ class DatabaseTable:
     @contextmanager
     def _open(self) -> Iterator[sa.Connection]:
         """Open a transaction; it is rolled back if anything fails."""
-        _refuse_no_file(self.engine.url)
+        refuse_no_file(self.engine.url)
         try:
             with self.engine.connect() as connection, connection.begin():
                 yield connection
@@ -253,7 +191,7 @@ class DatabaseTable:
         if opened.dialect.name != "postgresql":
             return
         if opened.exec_driver_sql("SHOW server_encoding").scalar_one() != "UTF8":
-            raise PublishError(f"{_KEY}: must be a database with the encoding UTF8")
+            raise PublishError(f"{DATABASE}: must be a database with the encoding UTF8")
 
     def _try(self, opened: sa.Connection, columns: list[sa.Column[Any]], *, typed: bool) -> None:
         """Make the tables if they are not there, change no record of them, and undo it.
@@ -326,7 +264,7 @@ def _fill(opened: sa.Connection, table: sa.Table, rows: Rows) -> None:
         cells = [dict(zip(keys, row, strict=True)) for row in rows[start : start + _AT_ONCE]]
         opened.execute(table.insert(), cells)
     if Counter(tuple(row) for row in opened.execute(sa.select(table))) != Counter(rows):
-        raise PublishError(f"{_KEY}: what was written does not read back the same")
+        raise PublishError(f"{DATABASE}: what was written does not read back the same")
 
 
 def _drop_unless_alike(opened: sa.Connection, table: sa.Table) -> bool:
@@ -349,23 +287,3 @@ def _as_it_is(opened: sa.Connection, table: sa.Table) -> bool:
     there = sa.inspect(opened).get_columns(str(table.name), schema=table.schema)
     found = [(one["name"], one["type"].compile(dialect)) for one in there]
     return found == [(one.name, one.type.compile(dialect)) for one in table.columns]
-
-
-@contextmanager
-def _withhold_errors(said: str) -> Iterator[None]:
-    """Withhold what drivers and databases say of errors, which quotes logins, statements and cells."""
-    kind = ""
-    try:
-        yield
-    except (InputError, PublishError):
-        raise
-    except Exception as error:  # noqa: BLE001 - each driver has errors of its own
-        kind = _condition(error)
-    if kind:
-        raise PublishError(f"{_KEY}: {said}: {kind}")
-
-
-def _condition(error: Exception) -> str:
-    """Say what kind of error this is: SQLite's own names of errors are a fixed list, without values."""
-    name = str(getattr(getattr(error, "orig", None), "sqlite_errorname", ""))
-    return next((words for start, words in _CONDITIONS.items() if name.startswith(start)), error_words(error))
