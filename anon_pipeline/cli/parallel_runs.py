@@ -72,7 +72,7 @@ def _say_how_to_go_on(made: Sequence[str], partitions: Sequence[str]) -> Iterato
         raise
 
 
-_GO_ON: Final = "To make the others, and to finish deliveries: the same command with --missing"
+_GO_ON: Final = "To make the others and to finish deliveries, repeat the command with --missing"
 
 
 def say_published(made: int, asked: int) -> str:

@@ -85,8 +85,8 @@ class Worker:
 
 _SIGNALED: Final = 128  # and the number of the signal that has ended a process, as shells have it
 _DIED: Final = (
-    "error: the process that made this release has ended before it was done. Perhaps the memory was not "
-    "enough: take fewer --jobs\n"
+    "error: the process that made this release ended before the release was done, perhaps for lack of "
+    "memory. Take fewer --jobs\n"
 )
 
 

@@ -41,7 +41,12 @@ def needed_memory(policy: Policy, folder: Path, partition: str | None) -> int | 
         files = files_of(local_path(source.watched, "source.path", folder, partition)).values()
         bytes_of: Callable[[Path], int] = import_entry(entry.needs)
         return LIBRARIES + sum(map(bytes_of, files))
-    except (InputError, OSError, ValueError, pa.ArrowException):  # who reads the source says what is wrong
+    except (
+        InputError,
+        OSError,
+        ValueError,
+        pa.ArrowException,
+    ):  # the reader of the source says what is wrong
         return None
 
 

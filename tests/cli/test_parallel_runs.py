@@ -173,7 +173,9 @@ def test_a_signal_ends_the_runs_and_begins_no_other(tmp_path: Path, number: sign
     parent.send_signal(number)  # to it alone: a terminal tells the others as well
     said = parent.communicate(timeout=30)[1]
     assert parent.returncode != 0
-    assert "0 of 4 partitions published. To make the others, and to finish deliveries: the same" in said
+    assert (
+        "0 of 4 partitions published. To make the others and to finish deliveries, repeat the command" in said
+    )
     assert len(pids) == 2
     assert all(ends(pid) for pid in pids)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]

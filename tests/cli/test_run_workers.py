@@ -80,7 +80,7 @@ def test_a_worker_that_has_ended_says_how(words: tuple[str, ...], code: int) -> 
     for asked in (words, ("say",)):
         answer = worker.run(asked)
         assert (answer.code, answer.out) == (code, "")
-        assert "has ended before it was done. Perhaps the memory was not enough" in answer.err
+        assert "ended before the release was done, perhaps for lack of memory" in answer.err
     worker.end()
 
 
