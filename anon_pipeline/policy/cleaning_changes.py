@@ -183,8 +183,10 @@ def _effect_of(strengthens: bool, weakens: bool) -> Effect:
 def _maps(before: Mapping[str, str], after: Mapping[str, str]) -> Effect:
     """Compare two maps of values: which texts become one value, under whatever name.
 
-    >>> str(_maps({}, {"flu": "cold"})), str(_maps({"m": "male"}, {"m": "man"}))
+    >>> str(_maps({}, {"flu": "cold"})), str(_maps({"flu": "cold"}, {"cold": "flu"}))
     ('strengthens', 'neutral')
+    >>> str(_maps({"m": "male"}, {"m": "man"}))  # the texts m and male were one, and now m and man are
+    'cannot be compared'
     """
     texts = {*before, *before.values(), *after, *after.values()}
     old, new = {before.get(text, text) for text in texts}, {after.get(text, text) for text in texts}
