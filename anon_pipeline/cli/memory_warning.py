@@ -20,5 +20,5 @@ def warn_of_memory(asked: Asked) -> None:
 
 LITTLE_MEMORY = (
     "the table probably needs more memory than is free. If memory runs out, the system ends this run without "
-    "a message. A table that is too large can be divided: anon-pipeline divide (docs/scale.md)"
+    "a message. A table that is too large can be divided: anon-pipeline divide (docs/dividing.md)"
 )
