@@ -67,6 +67,8 @@ def test_run_says_what_was_not_delivered_and_how_to_deliver_it(
 HANGING = """
 import signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it in its background
+signal.signal(signal.SIGTERM, signal.SIG_DFL)  # workers of pytest may ignore it
+signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
 import numpy as np
 from anon_pipeline.cli import main
 from anon_pipeline.publish.deliver.deliver_database import DatabaseTable
@@ -76,7 +78,7 @@ def hang(*_):
     flag = np.zeros(1)
     endless(flag, 10)
     print("begun", flush=True)
-    time.sleep(300) if sys.argv.pop() == "sleeps" else endless(flag, -1)
+    time.sleep(60) if sys.argv.pop() == "sleeps" else endless(flag, -1)
 
 DatabaseTable.deliver = hang
 main()
@@ -107,7 +109,7 @@ def test_a_delivery_that_is_cut_off_says_what_is_left_to_do(
             try:
                 assert program.stdout.readline() == "begun\n"
                 program.send_signal(number)
-                _, told = program.communicate(timeout=300)
+                _, told = program.communicate(timeout=60)
             finally:
                 program.kill()
         assert program.returncode == (INTERRUPTED if number == signal.SIGINT else TERMINATED)

@@ -44,8 +44,8 @@ _TELLING: dict[str, str] = {
     "card number, cardnumber, konto, kontonummer, kontonr, kreditkarte, kreditkartennummer, "
     "compte, numero de compte, conto, numero di conto, cuenta, numero de cuenta",
     "dates of birth": "dob, birthdate, birth date, date of birth, birthday, geburtsdatum, "
-    "geburtstag, date de naissance, date naissance, data di nascita, data nascita, fecha de "
-    "nacimiento, fecha nacimiento",
+    "geburtstag, geb dat, gebdat, geb datum, gebdatum, date de naissance, date naissance, date naiss, "
+    "data di nascita, data nascita, fecha de nacimiento, fecha nacimiento, fecha nac, fec nac, birth dt",
     "places on a map": "lat, latitude, lon, lng, longitude, gps, coordinates, koordinaten, "
     "breitengrad, laengengrad, latitudine, longitudine, latitud, longitud",
 }

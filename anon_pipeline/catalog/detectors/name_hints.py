@@ -123,7 +123,7 @@ HINTS = (
         "quasi",
         "birth* dob *_dob born date_of_birth geburt* naissance date_naissance nacimiento "
         "fecha_nacimiento geboren* ne_le nee_le nato_il nascita fecha_de_nacimiento data_di_nascita "
-        "data_nascita naiss",
+        "data_nascita naiss date_naiss geb_dat gebdat geb_datum gebdatum fecha_nac fec_nac",
     ),
     _hint(
         "sex or gender", "quasi", "sex gender geschlecht sexe sexo sesso *_sex *_gender genre genero genere"

@@ -16,7 +16,8 @@ TELLING = {
     "numbers of persons or documents": "ssn passport_no AHV-Nr. ahvNummer codice_fiscale dni national_id",
     "numbers of accounts or cards": "iban bank_account account_no Kontonummer numero_de_cuenta",
     "numbers of persons": "customer_no patientId employee_number Kunden-Nr kundennummer member_no user_id",
-    "dates of birth": "dob birth_date DateOfBirth Geburtsdatum date_de_naissance fecha_nacimiento",
+    "dates of birth": "dob birth_date DateOfBirth Geburtsdatum date_de_naissance fecha_nacimiento geb_dat "
+    "GebDatum date_naiss fec_nac",
     "places on a map": "lat lon latitude Längengrad",
 }
 OTHERS = (
