@@ -78,7 +78,7 @@ def hang(*_):
     flag = np.zeros(1)
     endless(flag, 10)
     print("begun", flush=True)
-    time.sleep(60) if sys.argv.pop() == "sleeps" else endless(flag, -1)
+    time.sleep(300) if sys.argv.pop() == "sleeps" else endless(flag, -1)
 
 DatabaseTable.deliver = hang
 main()
@@ -109,7 +109,7 @@ def test_a_delivery_that_is_cut_off_says_what_is_left_to_do(
             try:
                 assert program.stdout.readline() == "begun\n"
                 program.send_signal(number)
-                _, told = program.communicate(timeout=60)
+                _, told = program.communicate(timeout=300)
             finally:
                 program.kill()
         assert program.returncode == (INTERRUPTED if number == signal.SIGINT else TERMINATED)
