@@ -19,6 +19,7 @@ from anon_pipeline.catalog.detectors.forms import (
 )
 from anon_pipeline.catalog.detectors.patterns import matches
 from anon_pipeline.draft.profile.repeated_values import share_beyond, usual_rows
+from anon_pipeline.draft.profile.shortened_values import has_shortened
 
 _SENTINELS = (-1, -8, -9, -88, -99, -888, -999, -9999, 99, 999, 9999, 99999, 888, 8888)
 _WORDY = 4  # words of a value, on average, from which on a text is free
@@ -63,6 +64,7 @@ class Seen:
     dated: whether nearly all of its different texts look like dates, of a form that is not read.
     sentinel: whether a number such as 999 is far from all others, and repeated.
     lost_zeros: whether digits also occur without the zero that they begin with.
+    shortened: whether words also occur shortened, as m and male.
     rows: records of one value that 95 % of the values do not exceed.
     beyond: share of the records that are beyond so many of their value.
     consecutive: whether whole numbers are counted on, record by record, in the order of the file.
@@ -89,6 +91,7 @@ class Seen:
     dated: bool = False
     sentinel: bool = False
     lost_zeros: bool = False
+    shortened: bool = False
     rows: int = 1
     beyond: float = 0.0
     consecutive: bool = False
@@ -266,6 +269,7 @@ def _categories(seen: Seen, values: pd.Series, codes: NDArray[np.int64]) -> Look
         words=words,
         zeros=bool(texts.str.fullmatch(r"\d+").all()),
         lost_zeros=bool(texts.isin("0" + texts[texts.str.fullmatch(r"\d+")]).any()),
+        shortened=not free and has_shortened(texts.str.lower().tolist()),
         varied=varied,
     )
     return Look(told, look.values, look.counts, look.codes)

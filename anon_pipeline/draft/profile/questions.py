@@ -89,6 +89,11 @@ LOST_ZEROS = (
     "them alike in the source, or with values: {text: text} of the column, under clean. If no, delete this "
     "question."
 )
+SHORTENED = (
+    "do two of its values stand for the same thing, as m and male would? The release takes them for "
+    "different ones. If yes, write the short one out with values: {m: male} of the column, under clean. If "
+    "no, delete this question."
+)
 
 
 def known_to_others(*, many_empty: bool) -> str:

@@ -300,4 +300,6 @@ def doubts(seen: Seen) -> list[str]:
         found.append(questions.SENTINEL)
     if seen.lost_zeros:
         found.append(questions.LOST_ZEROS)
+    if seen.shortened:
+        found.append(questions.SHORTENED)
     return found
