@@ -28,6 +28,7 @@ from anon_pipeline.policy import Policy, policy_from
 from anon_pipeline.stages import pipeline
 from tests.contracts_once import prove_contracts_once
 from tests.dagster_memory import keep_dagster_in_memory
+from tests.example_counts import examples_of
 from tests.object_stores import azure_server, google_server, s3_server_apart
 from tests.postgres import postgres_server
 from tests.quick_disk import read_scripts_once, spare_syncs
@@ -37,7 +38,9 @@ from tests.spark_cluster import Cluster, spark_cluster, spark_package
 from tests.warm_process import WarmProcess, warm_process
 
 # A first example may compile a kernel; no test reads a clock. Examples repeat as noise does.
-settings.register_profile("house", deadline=None, derandomize=os.environ.get(SEED) is None)
+settings.register_profile(
+    "house", deadline=None, derandomize=os.environ.get(SEED) is None, max_examples=examples_of(100)
+)
 settings.load_profile("house")
 KEYS = RepeatableKeys(os.environ.get(SEED, ""))
 

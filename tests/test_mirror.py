@@ -17,6 +17,7 @@ OF_ITSELF = {"adversarial", "docs", "plugin", "whole"}
 """Folders that mirror no room: the harness, the documents, an example plugin, whole chains."""
 OF_THE_HOUSE = {
     "deployment",
+    "example_counts",
     "floors",
     "kinds",
     "mirror",

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from anon_pipeline.base.errors import AnonPipelineError, StageCrashed
 from tests.adversarial import fuzz
+from tests.example_counts import examples_of
 
 YAML = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
@@ -42,7 +43,7 @@ def test_its_seeds(target: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("target", fuzz.TARGETS)
-@settings(max_examples=40)
+@settings(max_examples=examples_of(40))
 @given(data=st.data())
 def test_spoiled_seeds_and_noise(
     target: str, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
@@ -57,7 +58,7 @@ def test_spoiled_seeds_and_noise(
     survives(target, spoiled, tmp_path_factory.getbasetemp())
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples_of(60))
 @given(attributes=YAML, section=st.sampled_from(["", "source", "columns", "gate", "publish", "anonymize"]))
 def test_policies_of_any_shape(attributes: object, section: str) -> None:
     from anon_pipeline.policy import policy_from

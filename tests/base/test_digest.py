@@ -22,6 +22,7 @@ from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.packed_tables import PackedTable, pack_large
 from anon_pipeline.base.values import to_arrow
 from anon_pipeline.publish.file_formats import from_bytes, to_bytes
+from tests.example_counts import examples_of
 
 CANARY = "-".join(["CANARY", "7f3a"])
 ROWS = 3
@@ -93,7 +94,7 @@ def typed(cells: dict[str, list[Any]]) -> pd.DataFrame:
     return pd.DataFrame({name: pd.Series(cells[name], dtype=dtypes[name]) for name in dtypes})
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples_of(60), deadline=None)
 @given(cells=TABLES, form=st.sampled_from(FORMATS))
 def test_any_table_comes_back(cells: dict[str, list[Any]], form: str) -> None:
     table = typed(cells)
@@ -104,13 +105,13 @@ def said(cells: dict[str, list[Any]]) -> str:
     return repr(sorted(cells.items()))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples_of(60), deadline=None)
 @given(one=TABLES, other=TABLES)
 def test_different_tables_differ(one: dict[str, list[Any]], other: dict[str, list[Any]]) -> None:
     assert (digest_frame(typed(one)) == digest_frame(typed(other))) == (said(one) == said(other))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples_of(100), deadline=None)
 @given(cells=TABLES, row=st.integers(0, ROWS - 1), data=st.data())
 def test_any_changed_cell_changes_it(cells: dict[str, list[Any]], row: int, data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(sorted(cells)))

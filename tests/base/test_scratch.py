@@ -22,6 +22,7 @@ from hypothesis.extra import numpy as hnp
 from anon_pipeline.base import scratch
 from anon_pipeline.base.errors import ScratchError
 from anon_pipeline.base.scratch import SCRATCH, ScratchArray, keep_array, load_array, refuse_unfit_scratch
+from tests.example_counts import examples_of
 
 CANARY = b"Quillfeather-4711"
 
@@ -39,7 +40,7 @@ def files() -> list[Path]:
     return [path for path in opened if path.exists() and str(path.readlink()).startswith(folder)]
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples_of(60))
 @given(
     hnp.arrays(
         st.sampled_from([np.uint8, np.uint16, np.uint32, np.int64, np.float64, np.bool_]), st.integers(1, 200)

@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.division.assignment import assign_classes, shuffle
+from tests.example_counts import examples_of
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples_of(200))
 @given(
     sizes=st.lists(st.integers(1, 60), min_size=1, max_size=120),
     parts=st.integers(1, 6),
@@ -65,7 +66,7 @@ def test_without_a_class_that_is_kept_everything_is_shared_out(parts: int) -> No
     assert (len(found), of_gone.sum()) == (3, 10)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples_of(200))
 @given(exponents=st.lists(st.floats(0, 6), min_size=2, max_size=12), parts=st.integers(2, 6))
 def test_no_partition_stays_empty_where_there_are_classes_enough(exponents: list[float], parts: int) -> None:
     sizes = np.array([int(10**own) for own in exponents])

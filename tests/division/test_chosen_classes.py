@@ -16,6 +16,7 @@ from anon_pipeline.division import chosen_classes
 from anon_pipeline.division.chosen_classes import choose_classes
 from anon_pipeline.division.deciding_columns import Deciding
 from anon_pipeline.recode import Task, recode
+from tests.example_counts import examples_of
 
 
 def deciding_of(task: Task, beside: int) -> Deciding:
@@ -29,7 +30,7 @@ def deciding_of(task: Task, beside: int) -> Deciding:
     )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples_of(150))
 @given(data=st.data())
 @pytest.mark.parametrize("most", [1, 2**22])
 def test_cuts_make_the_classes_that_they_make_in_memory(
@@ -56,7 +57,7 @@ def test_cuts_make_the_classes_that_they_make_in_memory(
     assert found.kept.all()
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples_of(50))
 @given(data=st.data())
 def test_levels_are_those_that_are_chosen_in_memory(data: st.DataObject, drawn: SimpleNamespace) -> None:
     task = data.draw(drawn.questions(recoder="optimal"))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from anon_pipeline.division.closeness import closeness_within
 from anon_pipeline.recode.task import SensitiveLimit
 from anon_pipeline.risk.t_closeness import t_closeness
+from tests.example_counts import examples_of
 
 TREE = (np.arange(4), np.array([0, 0, 1, 1]), np.zeros(4, np.int64))
 
@@ -27,7 +28,7 @@ def distances(codes: np.ndarray, labels: np.ndarray, whole: np.ndarray, distance
 
 
 @pytest.mark.parametrize("distance", ["equal", "ordered", "hierarchical"])
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples_of(300))
 @given(data=st.data())
 def test_classes_keep_t_towards_the_whole(data: st.DataObject, distance: Any) -> None:
     n, parts = data.draw(st.integers(4, 40)), data.draw(st.integers(2, 3))

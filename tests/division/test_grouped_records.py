@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from anon_pipeline.division import grouped_records, record_keys
 from anon_pipeline.division.grouped_records import GroupedRecords, group_in_parts, group_records
 from anon_pipeline.division.record_keys import Levels
+from tests.example_counts import examples_of
 
 
 @pytest.mark.parametrize("largest", [2**62, 1], ids=["packed", "grouped first"])
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples_of(150))
 @given(data=st.data())
 def test_groups_and_their_values(data: st.DataObject, largest: int) -> None:
     n, q, others = data.draw(st.integers(1, 30)), data.draw(st.integers(1, 3)), data.draw(st.integers(0, 2))

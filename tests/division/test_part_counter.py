@@ -15,6 +15,7 @@ from anon_pipeline.division.part_counter import PartCounter
 from anon_pipeline.recode import Task
 from anon_pipeline.recode.joint import Joint
 from anon_pipeline.recode.mondrian.counter import AxisEntries, JointCounter
+from tests.example_counts import examples_of
 from tests.recode.asking import joint_of
 
 
@@ -43,7 +44,7 @@ def told(joint: Joint) -> tuple[Any, ...]:
     return joint.table.tuples.tolist(), joint.table.counts.tolist(), joint.tuples.tolist(), values, weights
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples_of(150))
 @given(data=st.data())
 def test_any_part_is_counted_as_in_memory(data: st.DataObject, drawn: SimpleNamespace) -> None:
     """Parts are asked for as they come: within the last one, beside it, or anywhere."""

@@ -21,6 +21,7 @@ from anon_pipeline.recode import choose, choose_elsewhere
 from anon_pipeline.recode.choice import apply
 from anon_pipeline.recode.fulldomain.counter import TableCounter
 from anon_pipeline.recode.task import Task
+from tests.example_counts import examples_of
 from tests.recode.asking import counts_of
 
 FULL = tuple(name for name, recoder in RECODERS.items() if recoder.family.name == "full_domain")
@@ -47,7 +48,7 @@ def same_table(one: Any, other: Any) -> None:
             assert np.array_equal(getattr(one.counted, name), getattr(other.counted, name))
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples_of(150))
 @given(data=st.data())
 def test_it_answers_as_a_table_of_tuples_does(data: st.DataObject, drawn: SimpleNamespace) -> None:
     task = data.draw(drawn.tasks("optimal", data.draw(st.sampled_from(sorted(LOSSES)))))
@@ -74,7 +75,7 @@ def test_it_answers_as_a_table_of_tuples_does(data: st.DataObject, drawn: Simple
 
 
 @pytest.mark.parametrize("recoder", FULL)
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples_of(40))
 @given(data=st.data())
 def test_the_choice_is_that_of_a_search_in_memory(
     data: st.DataObject, drawn: SimpleNamespace, recoder: str
@@ -95,7 +96,7 @@ def test_the_choice_is_that_of_a_search_in_memory(
     assert apply(found, codes).tolist() == apply(want, codes).tolist()
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples_of(60))
 @given(data=st.data())
 def test_records_that_do_not_count_are_as_if_they_were_not_there(
     data: st.DataObject, drawn: SimpleNamespace

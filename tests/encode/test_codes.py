@@ -34,6 +34,7 @@ from anon_pipeline.encode.codes import (
 from anon_pipeline.policy import Policy, policy_from
 from anon_pipeline.policy.columns import Sensitive
 from anon_pipeline.stages.coarsen import coarsen
+from tests.example_counts import examples_of
 
 CANARY = "-".join(["CANARY", "7f3a"])
 NUMBER = 987_654 + 0.321
@@ -285,7 +286,7 @@ CELLS = st.lists(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples_of(80), deadline=None)
 @given(name=st.sampled_from(list(POLICY.columns)), cells=CELLS)
 def test_whatever_the_cells_are_the_frame_is_accepted_or_refused(name: str, cells: list[Any]) -> None:
     data = frame()
@@ -351,7 +352,7 @@ def test_a_sensitive_column_with_a_hierarchy(tmp_path: Path) -> None:
     assert hierarchy.values[0].tolist() == ["flu", "cold", "broken leg", None]
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples_of(100))
 @given(data=st.data())
 def test_a_packed_column_is_coded_cell_by_cell(data: st.DataObject) -> None:
     n = data.draw(st.integers(4, 20))
@@ -395,7 +396,7 @@ def test_a_packed_column_is_coded_cell_by_cell(data: st.DataObject) -> None:
         assert [own.tolist() for own in mine.values] == [own.tolist() for own in yours.values]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples_of(60))
 @given(data=st.data())
 def test_a_packed_table_is_accepted_as_any_other(data: st.DataObject) -> None:
     n = data.draw(st.integers(4, 20))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from anon_pipeline.evidence.evidence import Evidence, Originals, value_classes
 from anon_pipeline.evidence.found_groups import MOSTLY, found_groups
+from tests.example_counts import examples_of
 
 
 def evidence(rows: list[tuple[int, str | None]], people: list[int] | None = None) -> Evidence:
@@ -44,7 +45,7 @@ def test_records_of_one_person_do_not_hide_each_other() -> None:
     assert found_groups(evidence(rows, whose), "nation") == pytest.approx(1 / 3)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples_of(150))
 @given(
     st.lists(
         st.tuples(st.integers(0, 4), st.sampled_from(["a", "b", "c", None]), st.integers(0, 6)),

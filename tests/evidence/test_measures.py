@@ -26,6 +26,7 @@ from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.policy import Policy
 from anon_pipeline.stages import pipeline
 from anon_pipeline.stages.private import Chain, Means
+from tests.example_counts import examples_of
 
 Small = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]
@@ -145,7 +146,7 @@ def measured(report: GateReport) -> dict[str, float | None]:
     return {verdict.limit: verdict.value for verdict in report.verdicts}
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples_of(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     n=st.integers(8, 70),
     seed=st.integers(0, 10_000),
@@ -201,7 +202,7 @@ def test_every_number_of_the_gate_is_the_one_of_methods(  # noqa: PLR0917 - hypo
     assert got["confidence_k"] == min(counts, default=50)
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples_of(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(n=st.integers(12, 70), seed=st.integers(0, 10_000), epsilon=st.sampled_from([2, 8, 20]))
 def test_what_is_suppressed_is_what_methods_suppresses(
     small_policy: Small, small_people: People, n: int, seed: int, epsilon: float

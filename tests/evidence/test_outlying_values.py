@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from anon_pipeline.base.classes import EquivalenceClasses
 from anon_pipeline.evidence.evidence import Evidence, Originals, value_classes
 from anon_pipeline.evidence.outlying_values import outer_fences, outlying_ends, outlying_values, range_ends
+from tests.example_counts import examples_of
 
 SPREAD = [*range(0, 101)]  # quartiles 25 and 75, fences −128 and 228
 
@@ -68,7 +69,7 @@ def test_records_of_one_person_do_not_hide_each_other() -> None:
     assert counted(many, k=3, people=[*whose[:-2], 501, 502]) == 0
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples_of(80))
 @given(
     st.lists(
         st.tuples(st.integers(0, 12).map(lambda one: 2.0**one), st.integers(0, 9)), min_size=1, max_size=50
@@ -183,7 +184,7 @@ def test_a_release_without_ranges_counts_nothing() -> None:
     ]
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples_of(150))
 @given(
     st.lists(st.tuples(st.integers(0, 11), st.integers(0, 3), st.integers(1, 6)), min_size=1, max_size=25),
     st.integers(2, 5),

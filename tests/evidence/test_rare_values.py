@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from anon_pipeline.evidence.evidence import Evidence, Originals, value_classes
 from anon_pipeline.evidence.rare_values import rare_texts, rare_together, rare_values
+from tests.example_counts import examples_of
 
 _VALUES = st.lists(
     st.tuples(st.sampled_from(["a", "b", "c", None]), st.integers(0, 5)), min_size=1, max_size=40
@@ -28,7 +29,7 @@ def evidence(values: list[str | None], people: list[int] | None = None) -> Evide
     return Evidence(frame, classes, behind if people is not None else None, hierarchies=None)  # type: ignore[arg-type]
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples_of(60))
 @given(_VALUES, st.integers(2, 6))
 def test_rare_values_are_those_that_a_plain_loop_finds(rows: list[tuple[str | None, int]], k: int) -> None:
     values, people = [value for value, _ in rows], [who for _, who in rows]
@@ -44,7 +45,7 @@ def test_a_value_of_k_records_is_not_rare_and_a_gap_is_a_value(k: int, rare: int
     assert rare_values(evidence(["a"] * 9 + [None] * 4), "job", k=k) == 0
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples_of(60))
 @given(
     st.lists(st.tuples(*[st.sampled_from(["a", "b", None])] * 3, st.integers(0, 5)), max_size=40),
     st.integers(2, 6),

@@ -16,11 +16,14 @@ from anon_pipeline.evidence.evidence import Evidence, evidence_from
 from anon_pipeline.evidence.measures import class_t_closeness, is_t_close
 from anon_pipeline.evidence.spare import spare_records, until_less_l_diverse, until_less_t_close
 from anon_pipeline.policy import Policy
+from tests.example_counts import examples_of
 
 Small = Callable[..., Policy]
 ILLNESSES = ["asthma", "flu", "gout", "none"]
 CLASSES = st.lists(st.lists(st.sampled_from(ILLNESSES), min_size=1, max_size=6), min_size=1, max_size=4)
-ANY_POLICY = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+ANY_POLICY = settings(
+    max_examples=examples_of(40), suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 
 def table(classes: list[list[str]]) -> pd.DataFrame:

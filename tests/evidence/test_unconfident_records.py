@@ -15,6 +15,7 @@ from anon_pipeline.base.errors import InputError
 from anon_pipeline.evidence.evidence import Evidence, Originals, value_classes
 from anon_pipeline.evidence.unconfident_records import unconfident_records
 from anon_pipeline.perturb.mechanisms import Noise
+from tests.example_counts import examples_of
 
 EPSILON = Fraction(10)
 
@@ -72,7 +73,7 @@ def test_a_file_alone_is_not_enough() -> None:
         alone(file)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples_of(60))
 @given(st.lists(st.tuples(st.integers(0, 300), st.integers(0, 1)), min_size=2, max_size=30))
 def test_a_plain_loop_finds_the_same(rows: list[tuple[int, int]]) -> None:
     labels = [label for _, label in rows]

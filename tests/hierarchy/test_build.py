@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.hierarchy import code_column
 from anon_pipeline.policy.hierarchies import Dates, Intervals, Mask, Numbers, Order, Suppress, Table, Tree
+from tests.example_counts import examples_of
 
 CANARY = "-".join(["CANARY", "7f3a"])
 SUPPRESS = Suppress(suppress=True)
@@ -237,7 +238,7 @@ def test_without_a_hierarchy_values_are_in_text_order() -> None:
 
 
 @pytest.mark.parametrize("kind", ["str", "int64", "Int64", "texts in objects", "object"])
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples_of(60))
 @given(rows=st.lists(st.sampled_from([94139, 94138, 2139, None]), min_size=1, max_size=30))
 def test_coding_distinct_values_is_coding_all(kind: str, rows: list[int | None]) -> None:
     from anon_pipeline.hierarchy import build

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from anon_pipeline.hierarchy import code_column
 from anon_pipeline.hierarchy.level_of_text import broken_levels
 from anon_pipeline.policy import Policy
+from tests.example_counts import examples_of
 
 Small = Callable[..., Policy]
 NUMBERS = st.lists(st.integers(-300, 300), min_size=4, max_size=40, unique=True)
@@ -46,7 +47,7 @@ def test_texts_fit_the_level_that_made_them(
     hierarchy = {"suppress": None, **spec}
     policy = small_policy(columns={"city": {"hierarchy": hierarchy}})
 
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=examples_of(25), deadline=None)
     @given(values)
     def fits(data: list[Any]) -> None:
         column = pd.Series(data, name="city")

@@ -15,6 +15,7 @@ from anon_pipeline.limits.table import LIMITS, demands
 from anon_pipeline.policy import Policy, policy_from
 from anon_pipeline.policy.protection import Effect
 from tests.conftest import SMALL, merged
+from tests.example_counts import examples_of
 from tests.policy.everything import EVERYTHING
 
 Small = Callable[..., Policy]
@@ -88,7 +89,7 @@ def test_every_limit_of_the_gate_is_tried_here() -> None:
 @pytest.mark.parametrize(
     "where", [(sense, path) for sense, paths in SENSES.items() for path in paths], ids=str
 )
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples_of(20), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_limit_is_weaker_if_and_only_if_its_bound_moved_against_its_sense(
     where: tuple[str, tuple[str, ...]], data: st.DataObject
@@ -220,7 +221,7 @@ def policies(draw: st.DrawFn) -> Policy:
 
 
 @given(policies(), policies())
-@settings(max_examples=150)
+@settings(max_examples=examples_of(150))
 def test_nothing_is_told_of_equal_policies_alone(before: Policy, after: Policy) -> None:
     found = compare_policies(before, after)
     assert (found.changes == ()) == (before.digest == after.digest)

@@ -31,6 +31,7 @@ from anon_pipeline.perturb.category_law import (
 )
 from anon_pipeline.perturb.category_sampler import draw_categories
 from anon_pipeline.perturb.entropy import seeded_entropy
+from tests.example_counts import examples_of
 from tests.perturb.domains import DOMAINS, SAMPLES, TREES, regular, tree_domain
 
 CASES = [
@@ -115,7 +116,7 @@ shapes = st.lists(st.lists(st.integers(1, 4), min_size=1, max_size=4), min_size=
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples_of(60))
 @given(shapes, st.fractions(Fraction(1, 100), Fraction(20)), st.sampled_from(tuple(CATEGORY_MECHANISMS)))
 def test_any_tree_keeps_epsilon_and_its_laws_sum_to_one(
     shape: list[list[int]], epsilon: Fraction, mechanism: str
@@ -159,7 +160,7 @@ def test_the_distance_is_that_of_the_source(name: str) -> None:
     assert expected_distance(noise) == pytest.approx((expected * far / far.max()).sum(axis=1), abs=1e-4)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples_of(60))
 @given(shapes, st.fractions(Fraction(1, 100), Fraction(20)))
 def test_the_exponent_is_the_largest_that_the_constants_allow(
     shape: list[list[int]], epsilon: Fraction

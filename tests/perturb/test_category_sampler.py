@@ -21,6 +21,7 @@ from anon_pipeline.perturb.category_law import (
 from anon_pipeline.perturb.category_sampler import draw_categories, thresholds
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.keys import by_element
+from tests.example_counts import examples_of
 from tests.perturb.domains import DOMAINS, SAMPLES
 
 BY_LEVEL = tuple(name for name, one in CATEGORY_MECHANISMS.items() if not one.by_shares)
@@ -54,7 +55,7 @@ def test_levels_are_those_of_the_real_number_that_the_words_spell(mechanism: str
     assert (more > 50) == (bits <= 2)  # few bits leave much open, 62 nothing that ever happens
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples_of(60))
 @given(
     st.sampled_from(list(DOMAINS)),
     st.sampled_from(tuple(CATEGORY_MECHANISMS)),

@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.perturb import discrete_gaussian_law
+from tests.example_counts import examples_of
 
 
 @given(st.integers(1, 500), st.floats(0.05, 6), st.sampled_from([1e-9, 1e-6, 1e-3]))
-@settings(max_examples=40)
+@settings(max_examples=examples_of(40))
 def test_the_profile_is_the_hockey_stick_sum(diameter, epsilon, allowed) -> None:
     sigma = discrete_gaussian_law.calibrate_sigmas(np.array([diameter]), epsilon, allowed, most=2**27)[0] / 16
     z = np.arange(-int(40 * sigma + diameter) - 1, int(40 * sigma + diameter) + 2)

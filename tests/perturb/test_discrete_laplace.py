@@ -15,6 +15,7 @@ from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.perturb.discrete_laplace import discrete_laplace
 from anon_pipeline.perturb.discrete_laplace_law import cdf, mean_absolute, pmf
 from anon_pipeline.perturb.entropy import seeded_entropy, system_entropy
+from tests.example_counts import examples_of
 
 SAMPLES = 200_000
 
@@ -115,7 +116,7 @@ def test_system_entropy_gives_other_noise_each_time():
 
 
 @given(st.integers(1, 60), st.fractions(Fraction(1, 20), 4, max_denominator=20), st.data())
-@settings(max_examples=50)
+@settings(max_examples=examples_of(50))
 def test_privacy_loss_within_the_diameter_is_at_most_epsilon(diameter, epsilon, data):
     apart = data.draw(st.integers(0, diameter))
     scale = diameter / float(epsilon)

@@ -29,6 +29,7 @@ from anon_pipeline.perturb.discrete_laplace_kernel import (
 )
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.keys import by_element
+from tests.example_counts import examples_of
 
 
 def int_words(words: list[int]) -> np.ndarray:
@@ -95,7 +96,7 @@ def test_odd_outcomes_are_counted_right():
 
 
 @given(st.integers(0, 2**52), st.integers(1, 2**52), st.integers())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples_of(200), deadline=None)
 def test_bernoulli_exp_equals_its_slow_twin(u, t, seed):
     u = min(u, t)
     stream = seeded_entropy(seed).words(400).view(np.int64)
@@ -154,7 +155,7 @@ def test_below_without_words_returns_its_bound():
 
 
 @given(st.integers(1, 2**52) | st.integers(1, 50), st.integers(1, 2**62) | st.integers(1, 50), st.integers())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples_of(300), deadline=None)
 def test_sample_equals_its_slow_twin(t, s, seed):
     stream = seeded_entropy(seed).words(2000).view(np.int64)
     twin = Words(stream)

@@ -23,6 +23,7 @@ from anon_pipeline.perturb.category_law import (
 from anon_pipeline.perturb.category_sampler import draw_categories
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.post_randomization import DRAWING_STEPS, drawn_steps
+from tests.example_counts import examples_of
 from tests.perturb.domains import DOMAINS, SAMPLES
 
 SHARES = st.lists(st.fractions(Fraction(1, 50), 5, max_denominator=50), min_size=2, max_size=6)
@@ -43,7 +44,7 @@ def exact_law(noise: CategoryNoise) -> list[list[Fraction]]:
     return [[p + (1 - anew) * (x == o) for o, p in enumerate(drawn)] for x in range(len(weights))]
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples_of(150))
 @given(shares=SHARES, epsilon=EPSILON)
 def test_no_output_is_more_than_e_to_the_epsilon_times_as_likely(shares, epsilon) -> None:
     noise = noise_of(shares, epsilon)
@@ -60,7 +61,7 @@ def test_no_output_is_more_than_e_to_the_epsilon_times_as_likely(shares, epsilon
     assert keep_probabilities(noise) == pytest.approx(np.diag(pmf(noise)))
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples_of(100))
 @given(shares=SHARES, epsilon=EPSILON)
 def test_the_shares_stay_as_they_are(shares: list[Fraction], epsilon: Fraction) -> None:
     law, whole = exact_law(noise_of(shares, epsilon)), sum(shares)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from anon_pipeline.perturb import discrete_gaussian_kernel, staircase_kernel
 from anon_pipeline.perturb.entropy import seeded_entropy
+from tests.example_counts import examples_of
 
 
 class Words:
@@ -90,7 +91,7 @@ RATES = st.tuples(st.integers(1, 40), st.integers(1, 40))
 
 
 @given(SHAPES, RATES, st.integers())
-@settings(max_examples=200)
+@settings(max_examples=examples_of(200))
 def test_the_staircase_equals_its_slow_twin(shape, rate, seed) -> None:
     stream = seeded_entropy(seed).words(6000).view(np.int64)
     twin = Words(stream)
@@ -99,7 +100,7 @@ def test_the_staircase_equals_its_slow_twin(shape, rate, seed) -> None:
 
 
 @given(st.integers(1, 2**27) | st.integers(1, 60), st.integers(1, 64), st.integers())
-@settings(max_examples=300)
+@settings(max_examples=examples_of(300))
 def test_the_gaussian_equals_its_slow_twin(a, b, seed) -> None:
     stream = seeded_entropy(seed).words(4000).view(np.int64)
     twin = Words(stream)
@@ -107,7 +108,7 @@ def test_the_gaussian_equals_its_slow_twin(a, b, seed) -> None:
 
 
 @given(st.integers(0, 2**29) | st.integers(0, 300), st.integers(1, 2**27) | st.integers(1, 60), st.integers())
-@settings(max_examples=300)
+@settings(max_examples=examples_of(300))
 def test_the_square_equals_its_slow_twin(e, a, seed) -> None:
     e = min(e, 12 * a)
     stream = seeded_entropy(seed).words(1000).view(np.int64)
@@ -136,7 +137,7 @@ PIECES = st.lists(st.integers(1, 9), min_size=1, max_size=5)
 
 
 @given(st.lists(st.integers(0, 400), min_size=1, max_size=8), RATES, st.integers(), PIECES)
-@settings(max_examples=60)
+@settings(max_examples=examples_of(60))
 def test_the_staircase_does_not_depend_on_where_the_words_end(diameters, rate, seed, pieces) -> None:
     own = seeded_entropy(seed).words(OWN * len(diameters)).view(np.int64).reshape(-1, OWN)
     shapes = (np.array(diameters), np.maximum(np.array(diameters) // 3, 1))
@@ -149,7 +150,7 @@ def test_the_staircase_does_not_depend_on_where_the_words_end(diameters, rate, s
 
 
 @given(st.lists(st.integers(0, 400), min_size=1, max_size=8), st.integers(1, 20), st.integers(), PIECES)
-@settings(max_examples=60)
+@settings(max_examples=examples_of(60))
 def test_the_gaussian_does_not_depend_on_where_the_words_end(numerators, b, seed, pieces) -> None:
     own = seeded_entropy(seed).words(OWN * len(numerators)).view(np.int64).reshape(-1, OWN)
     expected = [slow_gaussian(Words(row), a, b) if a else 0 for row, a in zip(own, numerators, strict=True)]

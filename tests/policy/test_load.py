@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from anon_pipeline.base.errors import PolicyError
 from anon_pipeline.catalog.release_kinds import RELEASE_KINDS
 from anon_pipeline.policy import Policy, load_policy, parse_policy, policy_from
+from tests.example_counts import examples_of
 
 EXAMPLE = """
 type: anon_pipeline.AnonymizedRelease
@@ -353,7 +354,7 @@ def _paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return found
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples_of(120), deadline=None)
 @given(
     edits=st.lists(
         st.tuples(st.sampled_from(_paths(ATTRIBUTES)), JSON, st.booleans()), min_size=1, max_size=3
@@ -378,14 +379,14 @@ def test_whatever_stands_anywhere_is_a_policy_or_a_policy_error(
         assert policy_from(policy.model_dump()).digest == policy.digest
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples_of(60), deadline=None)
 @given(JSON)
 def test_whatever_is_handed_in_is_a_policy_or_a_policy_error(attributes: Any) -> None:
     with pytest.raises(PolicyError):
         policy_from(attributes)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples_of(60), deadline=None)
 @given(st.text(alphabet=":-{}[]!&*<?|>'\"% \n#,abt19.", max_size=40))
 def test_whatever_text_is_a_policy_error(text: str) -> None:
     with pytest.raises(PolicyError):

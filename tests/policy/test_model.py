@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from anon_pipeline.base.errors import PolicyError
 from anon_pipeline.base.spelling import is_plain, look_alikes, skeleton
 from anon_pipeline.policy import TYPE, json_schema, parse_policy, policy_from
+from tests.example_counts import examples_of
 
 ATTRIBUTES: dict[str, Any] = {
     "name": "clinic",
@@ -131,7 +132,7 @@ def _taken(name: str, columns: dict[str, Any]) -> bool:
         max_size=5,
     ),
 )
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples_of(50), deadline=None)
 def test_any_policy_survives_yaml(k: int, epsilon: float, names: list[str]) -> None:
     attributes = copy.deepcopy(ATTRIBUTES)
     attributes["columns"] |= {

@@ -20,6 +20,7 @@ from anon_pipeline.policy.fields import LocalPath, Strict
 from anon_pipeline.policy.marks import AFTER, COUNTED, PRIVATE, SHOWN, TEXT, Below
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.walks import binding_fields, named_paths, public_fields, without_paths
+from tests.example_counts import examples_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -396,7 +397,7 @@ def all_texts(document: Any) -> Iterator[str]:
         yield document
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples_of(300))
 @given(st.lists(plans(), min_size=1, max_size=4))
 def test_each_text_is_as_the_strictest_of_the_fields_that_it_is_in(inside: list[Plan]) -> None:
     model, texts = section_of(inside, "r"), dict(texts_of(inside, "r", ()))

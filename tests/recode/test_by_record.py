@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.recode.by_record import by_record, count_records
+from tests.example_counts import examples_of
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples_of(100))
 @given(data=st.data())
 def test_every_value_of_every_tuple_is_counted(data: st.DataObject, drawn: SimpleNamespace) -> None:
     codes, hierarchies = data.draw(drawn.tables())

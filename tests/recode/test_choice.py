@@ -17,6 +17,7 @@ from anon_pipeline.catalog.recoders import RECODERS, needs_records, recoder_of
 from anon_pipeline.recode import Task, choose, choose_elsewhere, recode
 from anon_pipeline.recode.choice import Choice, apply, key_classes, recoding_of
 from anon_pipeline.recode.fulldomain.counter import TableCounter
+from tests.example_counts import examples_of
 from tests.recode.asking import counts_of, joint_of
 
 COUNTING = tuple(name for name, recoder in RECODERS.items() if not needs_records(recoder))
@@ -36,7 +37,7 @@ def chosen(task: Task) -> Choice | str:
 
 
 @pytest.mark.parametrize("recoder", COUNTING)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples_of(60))
 @given(data=st.data())
 def test_counts_choose_what_records_are_recoded_to(
     data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace, recoder: str
@@ -66,7 +67,7 @@ def test_counts_choose_what_records_are_recoded_to(
 
 
 @pytest.mark.parametrize("recoder", COUNTING)
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples_of(40))
 @given(data=st.data())
 def test_a_row_with_a_count_is_as_many_records(
     data: st.DataObject, drawn: SimpleNamespace, recoder: str
@@ -107,7 +108,7 @@ def test_a_row_with_a_count_is_as_many_records(
     assert apply(choice, own.codes[rows]).tolist() == want.codes.tolist()
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples_of(100))
 @given(data=st.data())
 def test_classes_are_found_by_keys_of_any_width(data: st.DataObject) -> None:
     """Up to six columns of up to 2^20 codes: one number does not hold them, so prefixes are ranked."""

@@ -13,6 +13,7 @@ from anon_pipeline.recode.class_rules import class_distance, keeps_rules, tally
 from anon_pipeline.recode.constraints import broken_classes, rules_of
 from anon_pipeline.recode.task import Constraints, Diversity
 from anon_pipeline.risk.t_closeness import t_closeness
+from tests.example_counts import examples_of
 from tests.recode.asking import classes, limit_of, rules
 
 TREE = (np.arange(6), np.array([0, 0, 1, 1, 1, 2]), np.zeros(6, np.int64))
@@ -63,7 +64,7 @@ def asked(constraints: Constraints, members: np.ndarray) -> tuple[bool, list[flo
     return bool(keeps_rules(laid, *arrays, len(members))), distances
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples_of(300))
 @given(constrained())
 def test_the_kernels_accept_what_the_measures_accept(drawn: tuple[Constraints, np.ndarray]) -> None:
     constraints, labels = drawn

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.recode.contents import ClassContents, contents_of_tuples, join_contents, merge_contents
+from tests.example_counts import examples_of
 from tests.recode.asking import compact, counts_of, held
 
 
@@ -20,7 +21,7 @@ def written(found: ClassContents) -> Any:
     return found.records, found.sizes.tolist(), own
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples_of(200))
 @given(data=st.data())
 def test_classes_of_tuples_hold_what_their_records_hold(data: st.DataObject, drawn: SimpleNamespace) -> None:
     task = data.draw(drawn.tasks("optimal", "classification"))
@@ -42,7 +43,7 @@ def test_nothing_released_holds_nothing(drawn: SimpleNamespace) -> None:
     assert written(merge_contents(whole, np.array([-1, -1]))) == (9, [], [])
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples_of(50))
 @given(data=st.data())
 def test_parts_stand_side_by_side(data: st.DataObject, drawn: SimpleNamespace) -> None:
     task = data.draw(drawn.tasks("optimal", "classification"))

@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 from anon_pipeline.base.classes import equivalence_classes
 from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.recode import Constraints, Diversity, recode
+from tests.example_counts import examples_of
 from tests.recode.asking import ask, limit_of
 from tests.recode.mondrian.test_tries import line
 
 LOSSES = ["precision", "granularity", "entropy", "discernibility", "average_class_size", "classification"]
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples_of(200))
 @given(data=st.data())
 def test_the_classes_of_mondrian_are_its_recoding(
     data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace

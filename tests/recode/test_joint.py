@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.recode.joint import Joint, join_counts
+from tests.example_counts import examples_of
 from tests.recode.asking import held, joint_of
 from tests.recode.test_contents import written
 
@@ -22,7 +23,7 @@ def rows(joint: Joint) -> list[tuple[int, ...]]:
     ]
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples_of(150))
 @given(data=st.data())
 def test_entries_are_the_distinct_rows_in_their_order(data: st.DataObject, drawn: SimpleNamespace) -> None:
     task = data.draw(drawn.tasks("mondrian", "classification"))
@@ -36,7 +37,7 @@ def test_entries_are_the_distinct_rows_in_their_order(data: st.DataObject, drawn
     assert written(joint.contents(classes)) == written(held(task, classes[own.labels]))
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples_of(150))
 @given(data=st.data())
 def test_counts_from_elsewhere_make_the_same_entries(data: st.DataObject, drawn: SimpleNamespace) -> None:
     task = data.draw(drawn.tasks("mondrian", "precision"))

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from anon_pipeline.catalog.losses import LOSSES, WEIGHED
 from anon_pipeline.recode.loss import ColumnCosts, cell_costs, cell_loss, information
 from anon_pipeline.recode.partition_loss import measured_loss
+from tests.example_counts import examples_of
 from tests.recode.asking import held
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples_of(60))
 @given(data=st.data())
 def test_a_finished_partition_measures_as_the_search_scores_it(
     data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace, loss: Any

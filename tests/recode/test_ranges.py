@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.ranges import covered_leaves, lengths, make_axis, release_ranges
+from tests.example_counts import examples_of
 
 
 def numbers(values: list[Any], coordinates: list[float]) -> Hierarchy:
@@ -97,7 +98,7 @@ def test_leaves_out_of_number_order_are_put_in_order() -> None:
     assert axis.span == 20  # of the numbers that occur
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=examples_of(80))
 @given(data=st.data())
 def test_the_lowest_common_ancestor_is_released(data: st.DataObject, drawn: SimpleNamespace) -> None:
     hierarchy = data.draw(drawn.hierarchies().filter(lambda h: h.coordinates is None))

@@ -24,6 +24,7 @@ from anon_pipeline.base.errors import InfeasibleError, InputError
 from anon_pipeline.catalog.recoders import RECODERS
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode import Constraints, Progress, Recoding, recode
+from tests.example_counts import examples_of
 from tests.recode.asking import ask, limit_of
 
 MICROAGGREGATION = tuple(n for n, r in RECODERS.items() if r.family.name == "microaggregation")
@@ -55,7 +56,7 @@ def draw_question(
 
 
 @pytest.mark.parametrize("recoder", ANY_TABLE)
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples_of(100))
 @given(data=st.data())
 def test_a_release_keeps_k_and_the_limit_or_there_is_none(
     data: st.DataObject, drawn: SimpleNamespace, recoder: Any
@@ -76,7 +77,7 @@ def test_a_release_keeps_k_and_the_limit_or_there_is_none(
 
 
 @pytest.mark.parametrize("recoder", ["ola", "optimal", "mondrian"])
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples_of(60))
 @given(data=st.data())
 def test_each_record_is_released_alike_in_any_row_order(
     data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace, recoder: Any
@@ -95,7 +96,7 @@ def test_each_record_is_released_alike_in_any_row_order(
     )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples_of(60))
 @given(data=st.data())
 def test_relaxed_releases_equal_records_alike_in_number(
     data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace

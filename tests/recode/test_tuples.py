@@ -19,9 +19,10 @@ from anon_pipeline.recode.tuples import (
     some_tuples,
     with_values,
 )
+from tests.example_counts import examples_of
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples_of(50))
 @given(data=st.data())
 def test_tuples_and_labels_give_the_records_back(data: st.DataObject, drawn: SimpleNamespace) -> None:
     codes, hierarchies = data.draw(drawn.tables(least=0))
@@ -53,7 +54,7 @@ def test_a_column_without_hierarchy_is_refused(from_rows) -> None:
         distinct_tuples(np.zeros((3, 2), np.int64), [from_rows("x", [("a", "*")])])
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples_of(100))
 @given(data=st.data())
 def test_tuples_with_counts_are_the_tuples_of_that_many_records(
     data: st.DataObject, drawn: SimpleNamespace
@@ -92,7 +93,7 @@ def test_weights_are_at_least_one_for_each_row(from_rows, weights: list[int]) ->
         )
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples_of(100))
 @given(data=st.data())
 def test_a_generalized_table_has_the_same_classes_from_there_on(
     data: st.DataObject, drawn: SimpleNamespace

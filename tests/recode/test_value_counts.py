@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from anon_pipeline.recode.value_counts import count_columns
 from anon_pipeline.risk.histograms import ClassHistograms, class_histograms
+from tests.example_counts import examples_of
 from tests.recode.asking import compact
 
 
@@ -18,7 +19,7 @@ def same(one: ClassHistograms, other: ClassHistograms) -> bool:
     )
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples_of(200))
 @given(data=st.data())
 def test_each_column_comes_back_alone(data: st.DataObject) -> None:
     n = data.draw(st.integers(1, 20))
@@ -42,7 +43,7 @@ def test_each_column_comes_back_alone(data: st.DataObject) -> None:
             assert counted.counts[begin:end].tolist() == counts.tolist()
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples_of(100))
 @given(data=st.data())
 def test_tuples_that_become_one_hold_what_their_records_hold(data: st.DataObject) -> None:
     n = data.draw(st.integers(1, 20))

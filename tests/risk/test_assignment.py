@@ -13,6 +13,7 @@ from anon_pipeline.perturb.discrete_laplace import discrete_laplace
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.risk.assignment import one_to_one_risk
 from anon_pipeline.risk.linking import linking_risk
+from tests.example_counts import examples_of
 
 
 def cost(released, originals, spans):
@@ -50,7 +51,7 @@ def twin(released, own, originals):
     return right / ways / len(own), same / ways / len(own)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples_of(60))
 @given(one_class(columns=(1, 1)))
 def test_one_column_is_assigned_at_least_cost_and_exchanges_count_alike(release):
     released, own, originals = release
@@ -65,7 +66,7 @@ def test_one_column_is_assigned_at_least_cost_and_exchanges_count_alike(release)
         assert (found.risk, found.attacker_success) == (1.0, pytest.approx(1 / len(own)))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples_of(60))
 @given(one_class(columns=(2, 2)))
 def test_several_columns_are_assigned_at_least_cost(release):
     from anon_pipeline.risk.assignment import _assign, _order

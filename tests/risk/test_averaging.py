@@ -14,6 +14,7 @@ from anon_pipeline.catalog.mechanisms import NOISE_MECHANISMS
 from anon_pipeline.perturb.mechanisms import Noise, pmf
 from anon_pipeline.risk.averaging import averaging_risk
 from anon_pipeline.risk.linking import LinkingRisk, expected_column_linking, linking_risk
+from tests.example_counts import examples_of
 
 
 def realized_averaging_risk(releases: Any, own: Any, originals: Any, *, labels: Any) -> LinkingRisk:
@@ -36,7 +37,7 @@ def twin(members, b, t, reach=60):
     return total / len(members)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples_of(25))
 @given(
     st.lists(st.integers(-8, 8), min_size=1, max_size=4), st.sampled_from([0.0, 0.4, 1.5]), st.integers(1, 4)
 )

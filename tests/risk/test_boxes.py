@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.risk.boxes import points_in_boxes
+from tests.example_counts import examples_of
 
 
 def twin(points, low, high):
@@ -32,7 +33,7 @@ def spaces(draw):
     return np.array(points, np.int64).reshape(-1, q), low, high.astype(np.int64)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples_of(300))
 @given(spaces())
 def test_counts_are_those_of_looking_at_each_pair(space):
     points, low, high = space

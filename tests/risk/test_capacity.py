@@ -15,6 +15,7 @@ from anon_pipeline.recode.class_rules import class_distance
 from anon_pipeline.risk import t_closeness
 from anon_pipeline.risk.capacity import MOST_SQUARED, WORD, refuse_areas, share_unit
 from anon_pipeline.risk.histograms import ClassHistograms, class_histograms
+from tests.example_counts import examples_of
 
 DISTANCES = ("ordered", "equal", "hierarchical")
 TREE = (np.arange(4), np.array([0, 0, 1, 1]), np.zeros(4, np.int64))
@@ -73,7 +74,7 @@ def test_without_the_unit_they_were_wrong_and_passed(measure: Any, monkeypatch: 
     assert not 0 <= measure("hierarchical", 10**9) <= 1
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples_of(200))
 @given(data=st.data())
 def test_units_are_as_exact_as_whole_numbers(data: st.DataObject) -> None:
     """The wide arithmetic forced on small tables measures what the exact one does."""

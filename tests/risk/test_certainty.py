@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.risk.certainty import COMMON, ODDS, Ranked, likelier_share, telling_classes
+from tests.example_counts import examples_of
 
 _ROWS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5), st.integers(0, 6)), min_size=1, max_size=40)
 _SHARES = st.sampled_from([0.5, 0.75, 0.9, 1.0])
@@ -39,7 +40,7 @@ def slow(
     return found
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples_of(200))
 @given(_ROWS, _SHARES, st.integers(1, 3), st.integers(0, 2))
 def test_records_are_counted_as_a_plain_loop_does(
     rows: list[tuple[int, int, int]], share: float, gain: int, near: int
@@ -51,7 +52,7 @@ def test_records_are_counted_as_a_plain_loop_does(
     assert found.tolist() == slow(values, labels, range(len(rows)), share, gain, near)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples_of(200))
 @given(_ROWS, _SHARES, st.integers(1, 3), st.integers(0, 2))
 def test_people_are_counted_as_a_plain_loop_does(
     rows: list[tuple[int, int, int]], share: float, gain: int, near: int
@@ -105,7 +106,7 @@ def slow_likelier(values: Sequence[int], labels: Sequence[int], share: float) ->
     return beyond / total if beyond > 3 * math.sqrt(variance) else 0.0
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples_of(200))
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 2)), min_size=1, max_size=60), _SHARES)
 def test_common_values_are_counted_as_a_plain_loop_does(rows: list[tuple[int, int]], share: float) -> None:
     labels, values = compact([row[0] for row in rows]), [row[1] for row in rows]

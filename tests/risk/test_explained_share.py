@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from anon_pipeline.risk import explained_share as module
 from anon_pipeline.risk.explained_share import LEAST, explained_share
+from tests.example_counts import examples_of
 
 _ROWS = st.lists(
     st.tuples(st.integers(0, 3), st.integers(0, 4), st.integers(0, 3)), min_size=LEAST, max_size=110
@@ -67,7 +68,7 @@ def slow(rows: Sequence[tuple[int, int, int]], ordered: bool) -> float:
     return max(found)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples_of(60))
 @given(_ROWS, st.booleans())
 def test_sums_of_squares_are_those_of_all_pairs(rows: list[tuple[int, int, int]], ordered: bool) -> None:
     values, told, classes = (np.array([row[i] for row in rows]) for i in range(3))

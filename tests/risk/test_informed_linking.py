@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from anon_pipeline.risk import informed_linking as module
 from anon_pipeline.risk.informed_linking import LEAST, informed_linking
 from anon_pipeline.risk.linking import linking_risk
+from tests.example_counts import examples_of
 
 Reals = NDArray[np.float64]
 
@@ -105,7 +106,7 @@ def _slow_law(seen: Reals, own: list[int], known: Reals, kept: list[int]):  # ty
     return law
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples_of(15))
 @given(st.integers(0, 10**6), st.integers(1, 3), st.integers(1, 4), st.booleans(), st.sampled_from([3, 40]))
 def test_it_is_its_slow_twin(seed: int, columns: int, classes: int, of_people: bool, step: int) -> None:
     random = np.random.default_rng(seed)

@@ -17,6 +17,7 @@ from anon_pipeline.risk.linkage import (
     rules_linkage,
     threshold_linkage,
 )
+from tests.example_counts import examples_of
 
 CUTS = (np.array([0.0, 2.0]), np.array([1.0]))
 
@@ -110,7 +111,7 @@ def test_rules_equal_the_definition_and_the_first_decides(files):
     assert rules_linkage(files, levels_of(files, cuts), rules) == counted(files, classify)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples_of(60))
 @given(files(), st.sampled_from([(0.0, 0.0), (0.3, 0.4), (1.0, 1.0)]))
 def test_probabilistic_equals_the_definition(files, errors):
     a, n, cuts = len(files.own), len(files.codes), CUTS[: files.numbers.shape[1]]

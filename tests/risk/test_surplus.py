@@ -19,6 +19,7 @@ from anon_pipeline.risk.surplus import (
     marked_surplus,
     surplus_share,
 )
+from tests.example_counts import examples_of
 
 _ROWS = st.lists(
     st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0, 2), st.integers(0, 9)),
@@ -64,7 +65,7 @@ def slow(
     return beyond / total
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples_of(150), deadline=None)
 @given(
     rows=_ROWS,
     most=st.sampled_from([0.6, 0.9, 1.0]),
@@ -167,7 +168,7 @@ def test_the_chance_is_that_of_values_dealt_anew(monkeypatch: pytest.MonkeyPatch
     assert np.std(shares) > 0
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples_of(100), deadline=None)
 @given(st.data())
 def test_tails_are_those_of_scipy(data: st.DataObject) -> None:
     population = data.draw(st.integers(1, 300))
@@ -194,7 +195,7 @@ def test_without_any_chance_all_that_is_certain_counts() -> None:
     assert not is_beyond_chance(-1.0, np.ones(3), np.full(3, 0.5))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples_of(150), deadline=None)
 @given(
     rows=st.lists(
         st.tuples(st.sampled_from([0, 0, 1, 2]), st.integers(0, 4), st.integers(0, 9)),

@@ -18,6 +18,7 @@ from anon_pipeline.risk.histograms import class_histograms
 from anon_pipeline.risk.linking import expected_column_linking
 from anon_pipeline.risk.suppression import suppress_unconfident
 from anon_pipeline.risk.survival import Fates, Outputs, expected_kept, fates, sort_line
+from tests.example_counts import examples_of
 
 NOISES = [
     Noise("discrete_laplace", Fraction(2)),
@@ -74,7 +75,7 @@ def test_fates_are_what_enumerating_the_noise_gives(
         assert (found.linked[j], found.lost[j], found.both[j]) == pytest.approx(wanted, abs=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples_of(60), deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 2), st.integers(-12, 12)), min_size=1, max_size=25),
     st.integers(1, 6),

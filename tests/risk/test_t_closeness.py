@@ -10,6 +10,7 @@ from scipy.optimize import linprog
 from scipy.stats import wasserstein_distance
 
 from anon_pipeline.risk.t_closeness import t_closeness
+from tests.example_counts import examples_of
 
 
 def shares(codes, v):
@@ -129,7 +130,7 @@ def test_ordered_equals_the_dense_sum_for_large_classes_of_many_values(seed):
         assert found[label] == pytest.approx(gaps.sum() / (len(gaps) - 1), abs=1e-12)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples_of(60))
 @given(st.data())
 def test_hierarchical_equals_the_best_transport(data):
     table = codes, labels, v = data.draw(tables())

@@ -20,6 +20,7 @@ from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.sources.bounds import refuse_long_texts
 from anon_pipeline.sources.files import read_csv
 from anon_pipeline.sources.parquet import read_parquet
+from tests.example_counts import examples_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -78,7 +79,7 @@ def test_newlines_that_are_halves_of_characters(tmp_path: Path) -> None:
         csv(tmp_path / "data.csv", content, "utf-16", line_bytes=2**12)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples_of(60))
 @given(lengths=st.lists(st.integers(0, 40), min_size=1, max_size=30), most=st.integers(1, 40))
 def test_the_longest_line_is_found_whatever_the_blocks(
     tmp_path_factory: pytest.TempPathFactory, lengths: list[int], most: int

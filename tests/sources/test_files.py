@@ -27,6 +27,7 @@ from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.sources import files
 from anon_pipeline.sources.files import read_csv
 from anon_pipeline.sources.parquet import read_parquet
+from tests.example_counts import examples_of
 
 CANARY = "-".join(["CANARY", "7f3a"])
 _WRITE_CP1252 = "encoding. Write which in the table's options, such as source: {options: {encoding: cp1252}}"
@@ -246,7 +247,7 @@ def test_files_that_are_not_there(tmp_path: Path, reader: Callable[[Path], Any],
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\x00\ufeff"), max_size=6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples_of(60), deadline=None)
 @given(rows=st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=6))
 def test_texts_survive(tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str]]) -> None:
     path = tmp_path_factory.getbasetemp() / "survive.csv"

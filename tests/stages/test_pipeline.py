@@ -22,6 +22,7 @@ from anon_pipeline.perturb.entropy import seeded_entropy, system_entropy
 from anon_pipeline.policy import Policy
 from anon_pipeline.stages import pipeline
 from anon_pipeline.stages.private import STAGES, Chain, Means
+from tests.example_counts import examples_of
 
 Small = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]
@@ -285,7 +286,7 @@ def test_wrong_data_lists_every_mistake(small_policy: Small, small_people: Peopl
     assert "extra" not in str(raised.value)
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples_of(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     n=st.integers(6, 120),
     seed=st.integers(0, 10_000),

@@ -29,6 +29,7 @@ from anon_pipeline.stages.history.memory import Memory, Past, noise_terms, remem
 from anon_pipeline.stages.history.memory_table import from_table, to_table
 from anon_pipeline.stages.history.sticky import epsilon_to_book, recall, sticky_noise
 from benchmarks.epsilon import Draw, laplace, published_ratio
+from tests.example_counts import examples_of
 
 EPSILON, LOW, HIGH = 1.0, 0, 10
 Keeping = Callable[..., Policy]
@@ -209,7 +210,7 @@ PLACES = st.lists(
 ALL = st.fixed_dictionaries({person: st.integers(-3, 15) for person in "ABCD"})
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples_of(20))
 @given(history=PLACES, values=ALL, other=st.integers(-3, 15), who=st.sampled_from("ABCD"))
 def test_any_history_tells_epsilon_of_a_value(
     history: list[Places], values: dict[str, int], other: int, who: str
@@ -221,7 +222,7 @@ def test_any_history_tells_epsilon_of_a_value(
     assert all(set(shown) == {0} for shown in one.shown.values())
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples_of(20))
 @given(
     releases=st.lists(
         st.tuples(st.sampled_from(["x", "y", "xy"]), st.integers(0, 2)), min_size=1, max_size=7

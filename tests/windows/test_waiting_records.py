@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from anon_pipeline.policy.stream import Stream as Delay
 from anon_pipeline.windows.waiting_records import records_that_wait
+from tests.example_counts import examples_of
 from tests.windows.conftest import ATTRIBUTES, Stream, people
 
 EXACT = {"anonymize": {"k": 3, "recoder": "fixed", "levels": {"age": 0, "sex": 0}, "suppression_limit": 0.9}}
@@ -37,7 +38,9 @@ def table_of(ages: list[float], sexes: str) -> pd.DataFrame:
     old=st.lists(st.integers(0, 3), min_size=14, max_size=14),
     delay=st.integers(1, 3),
 )
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples_of(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 def test_with_fixed_levels_exactly_the_young_of_small_classes_wait(
     stream: Callable[..., Stream], cells: list[tuple[int, str]], old: list[int], delay: int
 ) -> None:

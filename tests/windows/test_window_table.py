@@ -19,6 +19,7 @@ from anon_pipeline.base.errors import (
     TooFewWaitedError,
 )
 from anon_pipeline.windows.window_table import Deployment, partitions_over, window_table
+from tests.example_counts import examples_of
 from tests.windows.conftest import DAYS, Stream, people
 
 
@@ -46,7 +47,9 @@ def test_without_a_stream_the_source_is_what_it_is(stream: Callable[..., Stream]
     waiting=st.sampled_from([0.1, 0.5, 0.9]),
     seed=st.integers(0, 100),
 )
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples_of(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 def test_each_record_goes_once_and_in_time(
     stream: Callable[..., Stream], sizes: list[int], delay: int, waiting: float, seed: int
 ) -> None:

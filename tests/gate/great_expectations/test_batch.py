@@ -33,6 +33,7 @@ from anon_pipeline.stages.history.cross_release import cross_release_k, historie
 from anon_pipeline.stages.history.memory import Memory, Past, remember
 from anon_pipeline.stages.pipeline import run
 from anon_pipeline.stages.private import Chain, Means
+from tests.example_counts import examples_of
 
 DECLARED = {"sensitivity": "declared", "input_bounds": [0, 9]}
 KEY = b"0123456789abcdef"
@@ -254,7 +255,7 @@ def test_released_records_must_be_in_a_class_and_classes_be_numbers(measured: Me
         measured(_by_hand(_class_in_1=[0, 0]), both)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples_of(200))
 @given(st.lists(st.lists(st.integers(-1, 2), min_size=3, max_size=3), min_size=1, max_size=14))
 def test_who_is_not_in_the_release_fits_nobody_of_it(rows: list[list[int]]) -> None:
     codes = np.array(rows, np.int64)

@@ -23,6 +23,7 @@ from anon_pipeline.gate.great_expectations.cases import BatchCase, Layout, case_
 from anon_pipeline.limits.table import LIMITS, limit_of
 from anon_pipeline.limits.verdicts import Verdict
 from anon_pipeline.sources.population import Population
+from tests.example_counts import examples_of
 
 OTHERS = {"cross_release_k", "sticky", "rare_values", "rare_together", "joint_homogeneity", "utility_kept"}
 OTHERS |= {"person_homogeneity", "dominance", "found_groups"}
@@ -60,7 +61,7 @@ def _limits(share: float, k: int, noisy: int, linking: str) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=30, deadline=None, derandomize=True, phases=[Phase.generate])
+@settings(max_examples=examples_of(30), deadline=None, derandomize=True, phases=[Phase.generate])
 @given(
     made=st.fixed_dictionaries(
         {

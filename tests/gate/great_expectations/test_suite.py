@@ -39,6 +39,7 @@ from anon_pipeline.policy.load import policy_from
 from anon_pipeline.policy.sections import SuppressSection
 from anon_pipeline.stages.pipeline import run
 from anon_pipeline.stages.private import Means
+from tests.example_counts import examples_of
 
 ALL = {
     "k": 2,
@@ -84,7 +85,7 @@ MADE = st.fixed_dictionaries(
 
 
 @settings(
-    max_examples=20, deadline=None, derandomize=True, phases=[Phase.generate]
+    max_examples=examples_of(20), deadline=None, derandomize=True, phases=[Phase.generate]
 )  # shrinking takes minutes
 @given(made=MADE, at=LIMITS)
 def test_verdicts_agree_with_the_gate(

@@ -21,6 +21,7 @@ from anon_pipeline.publish.collection.collection_document import describe_page
 from anon_pipeline.publish.manifest.signatures import sign
 from anon_pipeline.publish.verify.together import Verifications, verify_together
 from anon_pipeline.publish.verify.verify import Against
+from tests.example_counts import examples_of
 from tests.publish.collection.conftest import Several
 
 Change = Callable[..., None]
@@ -271,7 +272,7 @@ def test_no_leaf_can_be_changed(collected: Several) -> None:
         max_leaves=30,
     )
 )
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples_of(200), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_json_is_a_verdict(tmp_path: Path, document: object) -> None:
     (tmp_path / "collection.json").write_text(json.dumps(document))
     found = check_collection(tmp_path, NOTHING, None)

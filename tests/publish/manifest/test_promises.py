@@ -36,6 +36,7 @@ from benchmarks.epsilon import (
     staircase,
     uniform,
 )
+from tests.example_counts import examples_of
 
 ROOT = Path(__file__).resolve().parents[3]
 Small = Callable[..., Policy]
@@ -91,7 +92,7 @@ def test_the_laws_enumerated_are_those_that_are_drawn(mechanism: str, wide: int)
 SMALL_CLASS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 4)), min_size=2, max_size=6)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples_of(25))
 @given(
     members=SMALL_CLASS, k=st.integers(2, 4), confidence=st.sampled_from([0.5, 0.9, 0.99]), wide=st.booleans()
 )
@@ -122,7 +123,7 @@ EPSILONS = st.sampled_from([Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4
 
 
 @pytest.mark.parametrize("mechanism", ["discrete_laplace", "staircase"])
-@settings(max_examples=25)
+@settings(max_examples=examples_of(25))
 @given(values=VALUES, epsilon=EPSILONS)
 def test_one_row_tells_epsilon(mechanism: str, values: list[int], epsilon: Fraction) -> None:
     known = the_class(values, [noise_of(mechanism, epsilon)])
@@ -131,7 +132,7 @@ def test_one_row_tells_epsilon(mechanism: str, values: list[int], epsilon: Fract
         assert known.row_ratio() == pytest.approx(float(epsilon))
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples_of(15))
 @given(values=VALUES, epsilon=EPSILONS)
 def test_one_row_with_gaussian_noise_tells_epsilon_but_for_delta(
     values: list[int], epsilon: Fraction
@@ -190,7 +191,7 @@ def test_the_class_6_10_10_10_tells_1_43_epsilon_of_a_released_row() -> None:
 
 
 @pytest.mark.parametrize("mechanism", ["discrete_laplace", "staircase"])
-@settings(max_examples=25)
+@settings(max_examples=examples_of(25))
 @given(
     values=VALUES,
     epsilon=EPSILONS,
@@ -349,7 +350,7 @@ def test_another_value_of_a_record_tells_far_more_than_epsilon() -> None:
     assert replaced_value((0, 1, 8), 2, 1, 4.0) > 40
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples_of(30))
 @given(values=st.lists(st.integers(0, 9), min_size=3, max_size=6), epsilon=st.sampled_from([1.0, 4.0]))
 def test_another_value_has_no_bound_where_the_diameter_shrinks(values: list[int], epsilon: float) -> None:
     changed = sorted(values)

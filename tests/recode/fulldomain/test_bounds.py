@@ -20,12 +20,13 @@ from anon_pipeline.recode.fulldomain.search import (
     prepare_search,
     score,
 )
+from tests.example_counts import examples_of
 from tests.recode.asking import counts_of
 
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize(("word_bits", "stepped"), [(62, 2_000), (3, 0)])
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples_of(60))
 @given(data=st.data())
 def test_every_node_counts_and_bounds_as_brute_force_says(
     data: st.DataObject,

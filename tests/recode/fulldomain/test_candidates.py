@@ -23,6 +23,7 @@ from anon_pipeline.recode.fulldomain.search import (
     prepare_search,
 )
 from anon_pipeline.recode.task import Diversity
+from tests.example_counts import examples_of
 from tests.recode.asking import ask, counts_of, limit_of
 
 
@@ -36,7 +37,7 @@ def searched(task: Task) -> Search:
     return prepare_search(task, counts_of(task))
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples_of(200))
 @given(data=st.data())
 def test_climbing_from_the_k_minimal_nodes_finds_every_minimal_one(
     data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace
@@ -53,7 +54,7 @@ def test_climbing_from_the_k_minimal_nodes_finds_every_minimal_one(
 
 
 @pytest.mark.parametrize("prefer", PREFERENCES)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples_of(60))
 @given(data=st.data())
 def test_ola_prefers_among_the_minimal_nodes(
     data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace, prefer: Any

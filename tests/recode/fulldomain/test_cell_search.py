@@ -18,6 +18,7 @@ from anon_pipeline.recode.fulldomain.algorithms import optimal_node
 from anon_pipeline.recode.fulldomain.best_node import node_choice
 from anon_pipeline.recode.fulldomain.cell_search import least_with_cells
 from anon_pipeline.recode.fulldomain.search import NodeScore, Search, prepare_search, score
+from tests.example_counts import examples_of
 from tests.recode.asking import ask
 from tests.recode.conftest import hierarchy_of_rows
 from tests.recode.fulldomain.test_cells import with_stars
@@ -39,7 +40,7 @@ def every_choice(search: Search) -> list[Choice]:
 
 
 @pytest.mark.parametrize("loss", CELLS)
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples_of(150))
 @given(data=st.data())
 def test_no_node_loses_less_with_cells(loss: str, data: st.DataObject, drawn: SimpleNamespace) -> None:
     question = data.draw(drawn.questions(recoder="optimal", loss=loss))
@@ -59,7 +60,7 @@ def test_no_node_loses_less_with_cells(loss: str, data: st.DataObject, drawn: Si
         assert totals[found.levels] == min(totals.values())
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples_of(100))
 @given(data=st.data())
 def test_however_little_is_tried_it_is_never_worse_than_for_whole_records(
     data: st.DataObject, drawn: SimpleNamespace

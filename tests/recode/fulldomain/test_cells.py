@@ -22,6 +22,7 @@ from anon_pipeline.recode.constraints import broken_classes
 from anon_pipeline.recode.fulldomain import cells as module
 from anon_pipeline.recode.fulldomain.cells import blank_cells, cheapest_subsets
 from anon_pipeline.recode.task import Diversity
+from tests.example_counts import examples_of
 from tests.recode.asking import again, ask, counts_of, held, limit_of
 
 FULL_DOMAIN = tuple(n for n, r in RECODERS.items() if r.family.name == "full_domain")
@@ -54,7 +55,7 @@ def texts(brute: SimpleNamespace, recoding: Recoding) -> list[Any]:
     return [None if row is None else tuple(map(str, row)) for row in brute.released(recoding)]
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=examples_of(400))
 @given(data=st.data())
 def test_fewer_records_go_and_all_constraints_hold(
     data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace
@@ -76,7 +77,7 @@ def test_fewer_records_go_and_all_constraints_hold(
         assert cells.suppressed == 0 or left < task.constraints.k
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples_of(300))
 @given(data=st.data())
 def test_blanked_cells_are_counted_and_cost_as_suppressed_ones(
     data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace
@@ -105,7 +106,7 @@ def test_blanked_cells_are_counted_and_cost_as_suppressed_ones(
 
 
 @pytest.mark.parametrize("loss", ["precision", "granularity", "discernibility", "entropy"])
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples_of(40))
 @given(data=st.data())
 def test_the_row_order_does_not_matter(
     data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace, loss: Any

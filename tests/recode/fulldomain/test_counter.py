@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from anon_pipeline.recode.fulldomain.counter import TableCounter
 from anon_pipeline.recode.fulldomain.nodes import NodeCount
 from anon_pipeline.recode.fulldomain.search import count, prepare_search
+from tests.example_counts import examples_of
 from tests.recode.asking import counts_of
 
 LOSSES = ["precision", "entropy", "discernibility", "average_class_size", "classification"]
@@ -29,7 +30,7 @@ def told(found: NodeCount, limit: int) -> Any:
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=examples_of(80))
 @given(data=st.data())
 def test_parts_add_up_at_every_node(data: st.DataObject, drawn: SimpleNamespace, loss: str) -> None:
     task = data.draw(drawn.tasks("optimal", loss))
@@ -41,7 +42,7 @@ def test_parts_add_up_at_every_node(data: st.DataObject, drawn: SimpleNamespace,
         assert told(counter.count(levels), search.limit) == told(count(search, index), search.limit)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples_of(60))
 @given(data=st.data())
 def test_a_table_counter_answers_from_the_records(data: st.DataObject, drawn: SimpleNamespace) -> None:
     task = data.draw(drawn.tasks("optimal", "precision"))

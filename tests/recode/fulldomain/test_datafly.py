@@ -15,6 +15,7 @@ from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.recode import Constraints, Task, recode
 from anon_pipeline.recode.constraints import broken_classes
 from anon_pipeline.recode.task import Diversity
+from tests.example_counts import examples_of
 from tests.recode.asking import ask, held, limit_of
 
 
@@ -33,7 +34,7 @@ def walk(task: Task, judged: dict[tuple[int, ...], Any]) -> tuple[int, ...] | No
     return tuple(levels)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples_of(200))
 @given(data=st.data())
 def test_the_answer_is_where_the_walk_ends_and_keeps_all(
     data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace

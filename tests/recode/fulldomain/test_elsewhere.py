@@ -21,6 +21,7 @@ from anon_pipeline.recode.choice import Choice, apply
 from anon_pipeline.recode.fulldomain.counter import TableCounter
 from anon_pipeline.recode.fulldomain.elsewhere import KeepingCounter, search_elsewhere
 from anon_pipeline.recode.fulldomain.search import count, prepare_search
+from tests.example_counts import examples_of
 from tests.recode.asking import ask, counts_of, limit_of
 
 FULL = tuple(name for name, recoder in RECODERS.items() if recoder.family.name == "full_domain")
@@ -34,7 +35,7 @@ def answer(task: Task, choice: Choice) -> Any:
 
 
 @pytest.mark.parametrize("recoder", FULL)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples_of(60))
 @given(data=st.data())
 def test_any_budget_ends_at_the_same_node(data: st.DataObject, drawn: SimpleNamespace, recoder: str) -> None:
     how: dict[str, Any] = {"cells": data.draw(st.booleans())}
@@ -60,7 +61,7 @@ def test_any_budget_ends_at_the_same_node(data: st.DataObject, drawn: SimpleName
     assert answer(task, found) == answer(task, want)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples_of(60))
 @given(data=st.data())
 def test_tuples_that_do_not_fit_have_the_levels_for_whole_records_where_cells_are_blanked(
     data: st.DataObject, drawn: SimpleNamespace

@@ -16,10 +16,11 @@ from anon_pipeline.recode import Constraints, choose, choose_elsewhere, recode
 from anon_pipeline.recode.choice import recoding_of
 from anon_pipeline.recode.constraints import broken_classes
 from anon_pipeline.recode.fulldomain.counter import TableCounter
+from tests.example_counts import examples_of
 from tests.recode.asking import ask, counts_of, held
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples_of(200))
 @given(data=st.data())
 def test_the_answer_is_the_node_or_that_it_breaks_a_limit(
     data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace
@@ -36,7 +37,7 @@ def test_the_answer_is_the_node_or_that_it_breaks_a_limit(
     assert found.loss == pytest.approx(float(want.loss), abs=1e-12)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples_of(200))
 @given(data=st.data())
 def test_local_suppression_at_any_levels_keeps_all_limits(
     data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace
@@ -84,7 +85,7 @@ def test_cells_are_hidden_where_all_records_would_go(small: SimpleNamespace) -> 
     assert (found.suppressed, found.cells) == (0, 2)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples_of(60))
 @given(data=st.data())
 def test_the_levels_that_a_search_found_give_its_recoding(
     data: st.DataObject, drawn: SimpleNamespace

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from anon_pipeline.recode.fulldomain.counter import TableCounter
 from anon_pipeline.recode.fulldomain.floors import marginal_floors
 from anon_pipeline.recode.fulldomain.lattice import lattice
+from tests.example_counts import examples_of
 from tests.recode.asking import counts_of
 
 
@@ -27,7 +28,7 @@ def small(task: Any, columns: tuple[int, ...], levels: tuple[int, ...]) -> int:
     return sum(sizes[row] < task.constraints.k for row in rows)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples_of(200))
 @given(data=st.data())
 def test_what_is_out_breaks_k_by_one_column_or_two(data: st.DataObject, drawn: SimpleNamespace) -> None:
     task = data.draw(drawn.tasks("optimal", "precision", 0))

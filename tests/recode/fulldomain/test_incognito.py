@@ -18,10 +18,11 @@ from anon_pipeline.recode.fulldomain.incognito import k_anonymous_nodes
 from anon_pipeline.recode.fulldomain.ola import lowest_nodes, minimal_nodes
 from anon_pipeline.recode.fulldomain.search import prepare_search
 from anon_pipeline.recode.tuples import distinct_tuples
+from tests.example_counts import examples_of
 from tests.recode.asking import ask, counts_of
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples_of(200))
 @given(data=st.data())
 def test_incognito_ola_and_brute_force_agree_on_the_k_minimal_nodes(
     data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace
@@ -38,7 +39,7 @@ def test_incognito_ola_and_brute_force_agree_on_the_k_minimal_nodes(
     assert minimal_nodes(search) == want
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples_of(150))
 @given(data=st.data())
 def test_without_a_column_no_more_records_are_suppressed(data: st.DataObject, drawn: SimpleNamespace) -> None:
     """The subset property with a suppression limit, as the docstring proves it."""
@@ -65,7 +66,7 @@ def test_without_a_column_no_more_records_are_suppressed(data: st.DataObject, dr
 
 
 @pytest.mark.parametrize("prefer", PREFERENCES)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples_of(60))
 @given(data=st.data())
 def test_the_answer_is_the_preferred_minimal_node_that_keeps_all(
     data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace, prefer: Any

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from anon_pipeline.recode.fulldomain.fast.tables import cheapest
 from anon_pipeline.recode.fulldomain.kernels import count_sizes, price, roll_up
 from anon_pipeline.recode.fulldomain.layout import hash_slots
+from tests.example_counts import examples_of
 
 
 def rolled(
@@ -48,7 +49,7 @@ def slow_rolled(
 
 
 @pytest.mark.parametrize("words", [1, 2, 3])
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples_of(60))
 @given(data=st.data())
 def test_rolled_up_classes_are_those_of_a_dictionary(data: st.DataObject, words: int) -> None:
     rows = data.draw(st.lists(st.tuples(*[st.integers(0, 7)] * 3 * words), min_size=1, max_size=40))

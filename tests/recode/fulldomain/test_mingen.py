@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from anon_pipeline.base.errors import InfeasibleError, InputError
 from anon_pipeline.catalog.recoders import PREFERENCES
 from anon_pipeline.recode import Constraints, recode
+from tests.example_counts import examples_of
 from tests.recode.asking import ask
 
 
 @pytest.mark.parametrize("prefer", PREFERENCES)
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=examples_of(80))
 @given(data=st.data())
 def test_the_answer_is_the_best_of_all_nodes(
     data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace, prefer: Any

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from anon_pipeline.recode.fulldomain.ola import minimal_nodes, ola
 from anon_pipeline.recode.fulldomain.search import Search, score
+from tests.example_counts import examples_of
 from tests.recode.fulldomain.questions import LOSSES, begin, draw_question, least
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples_of(150))
 @given(data=st.data())
 def test_ola_finds_every_minimal_node_and_takes_the_best(
     data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace, loss: Any

@@ -24,6 +24,7 @@ from anon_pipeline.recode.fulldomain.search import (
     is_feasible,
     prepare_search,
 )
+from tests.example_counts import examples_of
 from tests.recode.asking import ask, counts_of, held, limit_of
 
 
@@ -45,7 +46,7 @@ def lowest(nodes: list[SimpleNamespace]) -> list[SimpleNamespace]:
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples_of(150))
 @given(data=st.data())
 def test_optimal_is_the_least_of_all_nodes_that_keep_everything(
     data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace, loss: Any
@@ -69,7 +70,7 @@ def test_optimal_is_the_least_of_all_nodes_that_keep_everything(
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=examples_of(80))
 @given(data=st.data())
 def test_ola_is_the_best_of_the_minimal_nodes_that_keep_everything(
     data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace, loss: Any

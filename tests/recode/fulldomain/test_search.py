@@ -15,11 +15,12 @@ from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.fulldomain.ola import minimal_nodes, ola
 from anon_pipeline.recode.fulldomain.optimal import optimal
 from anon_pipeline.recode.fulldomain.search import Search, count
+from tests.example_counts import examples_of
 from tests.recode.fulldomain.questions import LOSSES, begin, draw_question, least
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples_of(150))
 @given(data=st.data())
 def test_optimal_is_the_least_of_all_anonymous_nodes(
     data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace, loss: Any

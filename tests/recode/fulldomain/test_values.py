@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from anon_pipeline.recode.constraints import rules_of
 from anon_pipeline.recode.fulldomain.values import by_class, least_distinct, merge, mistakes
 from anon_pipeline.recode.task import Constraints, Diversity
+from tests.example_counts import examples_of
 from tests.recode.asking import limit_of
 
 
@@ -27,7 +28,7 @@ def histograms(records: list[tuple[int, ...]], labels: list[int], m: int) -> tup
 
 
 @pytest.mark.parametrize("largest", [2, 500])
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples_of(60))
 @given(data=st.data())
 def test_merged_histograms_are_those_of_the_records(data: st.DataObject, largest: int) -> None:
     columns = data.draw(st.integers(1, 3))

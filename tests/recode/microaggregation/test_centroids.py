@@ -20,6 +20,7 @@ from anon_pipeline.recode.microaggregation.space import Space, make_space, seman
 from anon_pipeline.recode.task import Constraints, Task
 from anon_pipeline.risk.l_diversity import distinct_l, entropy_l, recursive_ratio
 from anon_pipeline.risk.t_closeness import t_closeness
+from tests.example_counts import examples_of
 from tests.recode.asking import ask
 
 
@@ -104,7 +105,7 @@ def test_without_a_hierarchy_distances_are_0_or_1(from_rows: Any) -> None:
     assert one_cluster(hierarchy, [0, 0, 1]) == ("a", pytest.approx(1))
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples_of(200))
 @given(data=st.data())
 def test_centroids_and_errors_are_those_of_the_definitions(
     data: st.DataObject, drawn: SimpleNamespace, micro: SimpleNamespace
@@ -145,7 +146,7 @@ def test_the_semantic_distance_is_a_normalized_one(height: int, data: st.DataObj
     assert (found == 0) == (levels == (meeting, meeting))
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples_of(150))
 @given(data=st.data())
 def test_the_excess_is_by_how_much_a_limit_is_missed(
     data: st.DataObject, drawn: SimpleNamespace, micro: SimpleNamespace

@@ -15,6 +15,7 @@ from anon_pipeline.recode.microaggregation.algorithms import forest_clusters
 from anon_pipeline.recode.microaggregation.forest import divide_forest
 from anon_pipeline.recode.microaggregation.space import Space, make_space
 from anon_pipeline.recode.task import Task
+from tests.example_counts import examples_of
 from tests.recode.microaggregation.test_k_member import lost
 from tests.recode.microaggregation.twins import setting
 
@@ -47,7 +48,7 @@ def of_labels(labels: np.ndarray) -> list[list[int]]:
     return [np.flatnonzero(labels == label).tolist() for label in range(labels.max() + 1)]
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=examples_of(80))
 @given(data=st.data())
 def test_no_more_is_lost_than_the_bound_says(
     data: st.DataObject, drawn: SimpleNamespace, micro: SimpleNamespace
@@ -59,7 +60,7 @@ def test_no_more_is_lost_than_the_bound_says(
     assert all_lost(task, space, clusters) <= max(3 * (k - 1), 1) * least + 1e-9
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples_of(100))
 @given(data=st.data())
 def test_clusters_have_k_to_three_times_k_minus_one_records(
     data: st.DataObject, drawn: SimpleNamespace, micro: SimpleNamespace
@@ -90,7 +91,7 @@ def slow_forest(task: Task, space: Space) -> list[tuple[int, int]]:
     return edges
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples_of(60))
 @given(data=st.data())
 def test_the_edges_cost_no_more_than_any_recoding(
     data: st.DataObject, drawn: SimpleNamespace, micro: SimpleNamespace

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from anon_pipeline.recode.microaggregation.microaggregation import clusters_of
 from anon_pipeline.recode.microaggregation.space import Space
 from anon_pipeline.recode.task import Task
+from tests.example_counts import examples_of
 from tests.recode.microaggregation.twins import Clusters, far, same, setting, without
 
 
@@ -52,7 +53,7 @@ def slow_k_member(task: Task, space: Space, slow: SimpleNamespace) -> Clusters:
     return found
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples_of(150))
 @given(data=st.data())
 def test_k_member(data: st.DataObject, drawn: SimpleNamespace, micro: SimpleNamespace) -> None:
     task, space, slow = setting(data, drawn, micro, "k_member")

@@ -16,6 +16,7 @@ from anon_pipeline.recode.microaggregation.kanon_first import kanon_first
 from anon_pipeline.recode.microaggregation.merge import make_limits
 from anon_pipeline.recode.microaggregation.space import Space, make_space
 from anon_pipeline.recode.task import Constraints, Diversity, Task
+from tests.example_counts import examples_of
 from tests.recode.asking import ask, limit_of
 from tests.recode.microaggregation.twins import Clusters, far, near, same, setting, without
 
@@ -50,7 +51,7 @@ def slow_kanon(slow: Any, space: Space, task: Task) -> Clusters:
     return found
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples_of(150))
 @given(data=st.data())
 def test_kanon_first(data: st.DataObject, drawn: SimpleNamespace, micro: SimpleNamespace) -> None:
     task, space, slow = setting(data, drawn, micro, "kanon_first")

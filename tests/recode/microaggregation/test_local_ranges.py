@@ -15,6 +15,7 @@ from anon_pipeline.recode import Constraints, recode
 from anon_pipeline.recode.constraints import broken_classes
 from anon_pipeline.recode.microaggregation.microaggregation import clusters_of
 from anon_pipeline.recode.microaggregation.space import make_space
+from tests.example_counts import examples_of
 from tests.recode.asking import again, ask, compact, held
 
 
@@ -34,7 +35,7 @@ def covered(task, column: int, leaves: list[int]) -> object:
     return f"[{', '.join(str(hierarchy.values[0][leaf]) for leaf in ends)}]"
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples_of(150))
 @given(data=st.data())
 def test_clusters_release_what_they_cover(data: st.DataObject, drawn: SimpleNamespace) -> None:
     codes, hierarchies = data.draw(drawn.tables(least=2, most=24))
@@ -54,7 +55,7 @@ def test_clusters_release_what_they_cover(data: st.DataObject, drawn: SimpleName
 
 
 @pytest.mark.parametrize("recoder", ["local", "forest"])
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples_of(100))
 @given(data=st.data())
 def test_limits_are_kept_in_any_order_of_the_rows(
     recoder: str, data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.recode.microaggregation.microaggregation import clusters_of
+from tests.example_counts import examples_of
 from tests.recode.microaggregation.twins import Clusters, far, near, same, setting, without
 
 
@@ -52,14 +53,14 @@ def slow_vmdav(slow: Any, n: int, k: int, gamma: float) -> Clusters:
     return found
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples_of(150))
 @given(data=st.data())
 def test_mdav(data: st.DataObject, drawn: SimpleNamespace, micro: SimpleNamespace) -> None:
     task, space, slow = setting(data, drawn, micro, "mdav")
     assert same(clusters_of(task, space), slow_mdav(slow, space.records, task.constraints.k))
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples_of(150))
 @given(data=st.data(), gamma=st.sampled_from([0.0, 0.2, 1.0, 5.0]))
 def test_vmdav(data: st.DataObject, drawn: SimpleNamespace, micro: SimpleNamespace, gamma: float) -> None:
     task, space, slow = setting(data, drawn, micro, "vmdav")

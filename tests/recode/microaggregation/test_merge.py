@@ -16,6 +16,7 @@ from anon_pipeline.recode.microaggregation.merge import make_limits, merge
 from anon_pipeline.recode.microaggregation.microaggregation import clusters_of
 from anon_pipeline.recode.microaggregation.space import Space
 from anon_pipeline.recode.task import Task
+from tests.example_counts import examples_of
 from tests.recode.microaggregation.twins import Clusters, same, setting
 
 
@@ -38,7 +39,7 @@ def slow_merge(slow: Any, space: Space, task: Task, labels: np.ndarray) -> Clust
     return list(found.values())
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples_of(150))
 @given(data=st.data())
 def test_merging(data: st.DataObject, drawn: SimpleNamespace, micro: SimpleNamespace) -> None:
     task, space, slow = setting(data, drawn, micro, "merge")

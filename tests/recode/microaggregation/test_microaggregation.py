@@ -18,13 +18,14 @@ from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.catalog.recoders import RECODERS
 from anon_pipeline.recode import Constraints, Diversity, Task, recode
 from anon_pipeline.recode.constraints import broken_classes
+from tests.example_counts import examples_of
 from tests.recode.asking import Secret, again, ask, held, limit_of
 
 MICROAGGREGATION = tuple(n for n, r in RECODERS.items() if r.family.name == "microaggregation")
 
 
 @pytest.mark.parametrize("recoder", MICROAGGREGATION)
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=examples_of(120))
 @given(data=st.data())
 def test_every_output_keeps_all_limits_or_there_is_none(
     data: st.DataObject, drawn: SimpleNamespace, micro: SimpleNamespace, recoder: str
@@ -48,7 +49,7 @@ def test_every_output_keeps_all_limits_or_there_is_none(
 
 
 @pytest.mark.parametrize("recoder", MICROAGGREGATION)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples_of(60))
 @given(data=st.data())
 def test_another_row_order_releases_the_same(
     data: st.DataObject, drawn: SimpleNamespace, micro: SimpleNamespace, brute: SimpleNamespace, recoder: str

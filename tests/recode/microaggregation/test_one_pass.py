@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.recode.microaggregation.microaggregation import clusters_of
+from tests.example_counts import examples_of
 from tests.recode.microaggregation.twins import Clusters, same, setting
 
 
@@ -33,7 +34,7 @@ def slow_one_pass(slow: Any, n: int, k: int) -> Clusters:
     return found
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples_of(150))
 @given(data=st.data())
 def test_one_pass(data: st.DataObject, drawn: SimpleNamespace, micro: SimpleNamespace) -> None:
     task, space, slow = setting(data, drawn, micro, "one_pass")

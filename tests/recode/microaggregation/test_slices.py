@@ -23,6 +23,7 @@ from anon_pipeline.recode.task import Task
 from anon_pipeline.risk.t_closeness import t_closeness
 from benchmarks import chapter7
 from benchmarks.chapter7 import RECODERS, RECORDS, SECRETS, TS, correlation, incomes, measured, task
+from tests.example_counts import examples_of
 from tests.recode.microaggregation.twins import Clusters, far, near, same, setting
 
 TABLE = incomes()
@@ -136,7 +137,7 @@ def slow_tclose(slow: Any, codes: np.ndarray, k: int, t: float) -> Clusters:
     return found
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples_of(150))
 @given(data=st.data())
 def test_algorithm_6(data: st.DataObject, drawn: SimpleNamespace, micro: SimpleNamespace) -> None:
     task, space, slow = setting(data, drawn, micro, "tclose_first")

@@ -14,6 +14,7 @@ from anon_pipeline.recode.class_rules import class_distance
 from anon_pipeline.recode.constraints import rules_of
 from anon_pipeline.recode.microaggregation.slots import distance_with, make_scale
 from anon_pipeline.recode.task import Task
+from tests.example_counts import examples_of
 
 
 def replacements(asked: Task, rng: np.random.Generator) -> Iterator[tuple[np.ndarray, int, int]]:
@@ -24,7 +25,7 @@ def replacements(asked: Task, rng: np.random.Generator) -> Iterator[tuple[np.nda
         yield codes[own], int(codes[own[0]]), int(codes[rng.integers(len(codes))])
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples_of(100))
 @given(data=st.data())
 def test_the_distance_slot_by_slot_is_the_gates(data: st.DataObject, drawn: Any, micro: Any) -> None:
     asked = data.draw(micro.tasks(drawn.tables, "tclose_first", most=24))

@@ -19,6 +19,7 @@ from anon_pipeline.recode.microaggregation.slices import (
 )
 from anon_pipeline.recode.microaggregation.space import Space, make_space
 from anon_pipeline.recode.task import Task
+from tests.example_counts import examples_of
 from tests.recode.asking import held
 
 
@@ -32,7 +33,7 @@ def book(asked: Task, space: Space) -> np.ndarray:
     return merge(space, rules_of(asked.constraints), form_by_algorithm_6(space, limit=0, k=k, t=t or 0.0))
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples_of(150))
 @given(data=st.data())
 def test_never_worse_than_algorithm_6_and_within_all_limits(
     data: st.DataObject, drawn: Any, micro: Any

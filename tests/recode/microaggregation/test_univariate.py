@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.recode.microaggregation.univariate import univariate
+from tests.example_counts import examples_of
 
 
 def squares(values: list[int]) -> Fraction:
@@ -18,7 +19,7 @@ def squares(values: list[int]) -> Fraction:
     return sum(((value - mean) ** 2 for value in values), Fraction(0))
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples_of(200))
 @given(values=st.lists(st.integers(0, 60), min_size=1, max_size=14), k=st.integers(1, 5))
 def test_univariate_is_the_optimum_of_all_partitions(values: list[int], k: int) -> None:
     k = min(k, len(values))

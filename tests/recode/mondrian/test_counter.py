@@ -10,11 +10,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.recode.mondrian.counter import JointCounter
+from tests.example_counts import examples_of
 from tests.recode.asking import held, joint_of
 from tests.recode.test_contents import written
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples_of(200))
 @given(data=st.data())
 def test_a_part_is_counted_as_its_records(data: st.DataObject, drawn: SimpleNamespace) -> None:
     task = data.draw(drawn.tasks("mondrian", "classification"))

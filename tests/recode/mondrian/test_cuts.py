@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from anon_pipeline.recode.mondrian.cuts import Cuts, cut_classes
 from anon_pipeline.recode.mondrian.division import axes_of
+from tests.example_counts import examples_of
 from tests.recode.asking import parts_of
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples_of(200))
 @given(data=st.data())
 def test_records_find_their_part(data: st.DataObject, drawn: SimpleNamespace) -> None:
     task = data.draw(drawn.tasks("mondrian", "precision"))

@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.recode.mondrian.division import axes_of, mondrian_entries, mondrian_relaxed_entries
+from tests.example_counts import examples_of
 from tests.recode.asking import joint_of, parts_of
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples_of(100))
 @given(data=st.data())
 def test_relaxed_entries_are_the_records_by_tuple(data: st.DataObject, drawn: SimpleNamespace) -> None:
     task = data.draw(drawn.tasks("mondrian_relaxed", "precision"))
@@ -24,7 +25,7 @@ def test_relaxed_entries_are_the_records_by_tuple(data: st.DataObject, drawn: Si
 
 
 def test_strict_entries_are_the_joint_ones(drawn: SimpleNamespace) -> None:
-    @settings(deadline=None, max_examples=20)
+    @settings(deadline=None, max_examples=examples_of(20))
     @given(task=drawn.tasks("mondrian", "precision"))
     def check(task: object) -> None:
         joint = joint_of(task)
@@ -36,7 +37,7 @@ def test_strict_entries_are_the_joint_ones(drawn: SimpleNamespace) -> None:
     check()
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples_of(150))
 @given(data=st.data())
 def test_every_cut_lies_between_two_positions(data: st.DataObject, drawn: SimpleNamespace) -> None:
     """Left of the i-th cut, in its half, are the parts up to i, and no position above its bound."""

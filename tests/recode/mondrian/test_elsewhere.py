@@ -15,6 +15,7 @@ from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.recode import Constraints, Diversity, Task, choose, choose_elsewhere
 from anon_pipeline.recode.choice import Choice, apply
 from anon_pipeline.recode.mondrian.counter import JointCounter
+from tests.example_counts import examples_of
 from tests.recode.asking import ask, joint_of, limit_of
 from tests.recode.mondrian.test_tries import line
 
@@ -27,7 +28,7 @@ def answer(task: Task, choice: Choice) -> Any:
     return choice.loss, choice.sizes.tolist(), choice.codes.tolist(), values, codes.tolist()
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples_of(300))
 @given(data=st.data())
 def test_any_budget_makes_the_same_cuts(data: st.DataObject, drawn: SimpleNamespace) -> None:
     task = data.draw(drawn.tasks("mondrian", data.draw(st.sampled_from(LOSSES))))

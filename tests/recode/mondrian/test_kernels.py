@@ -17,6 +17,7 @@ from anon_pipeline.recode.mondrian.state import Axes, initial_state
 from anon_pipeline.recode.ranges import Axis, make_axis
 from anon_pipeline.recode.task import Constraints
 from anon_pipeline.recode.tuples import DistinctTuples, distinct_tuples
+from tests.example_counts import examples_of
 
 Weighted = list[tuple[tuple[int, ...], int]]
 
@@ -91,7 +92,7 @@ def kernel_partition(
 
 
 @pytest.mark.parametrize("relaxed", [False, True])
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples_of(150))
 @given(data=st.data())
 def test_classes_equal_the_slow_twin(data: st.DataObject, drawn: SimpleNamespace, relaxed: bool) -> None:
     codes, hierarchies = data.draw(drawn.tables(most=30))
@@ -126,7 +127,7 @@ def test_larger_tables_equal_the_slow_twin(seed: int, relaxed: bool) -> None:
 
 
 @pytest.mark.parametrize("relaxed", [False, True])
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples_of(100))
 @given(data=st.data())
 def test_no_class_is_too_small_and_none_could_be_cut_further(
     data: st.DataObject, drawn: SimpleNamespace, relaxed: bool

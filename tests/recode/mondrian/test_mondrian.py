@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from anon_pipeline.base.classes import equivalence_classes
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.task import Constraints, Recoding, Task
+from tests.example_counts import examples_of
 from tests.recode.asking import ask, mondrian_recoding, parts_of
 
 
@@ -61,7 +62,7 @@ def slow_cell_loss(hierarchy: Hierarchy, column: np.ndarray, members: np.ndarray
 
 @pytest.mark.parametrize("relaxed", [False, True])
 @pytest.mark.parametrize("loss", ["precision", "granularity"])
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples_of(60))
 @given(data=st.data())
 def test_loss_and_classes_are_what_the_definitions_say(
     data: st.DataObject, drawn: SimpleNamespace, loss: Any, relaxed: bool

@@ -22,6 +22,7 @@ from anon_pipeline.recode.mondrian import division as classes
 from anon_pipeline.recode.mondrian import tries
 from anon_pipeline.recode.ranges import Axis, make_axis
 from anon_pipeline.recode.task import Constraints, Diversity, Task
+from tests.example_counts import examples_of
 from tests.recode.asking import Secret, ask, held, limit_of, mondrian_recoding, parts_of
 from tests.recode.asking import again as reordered
 
@@ -131,7 +132,7 @@ def contents(task: Task, labels: np.ndarray) -> list[list[tuple[Any, ...]]]:
 
 
 @both
-@settings(max_examples=250)
+@settings(max_examples=examples_of(250))
 @given(data=st.data())
 def test_classes_equal_the_slow_twin(data: st.DataObject, drawn: SimpleNamespace, recoder: str) -> None:
     task = data.draw(tasks(drawn, recoder))
@@ -157,7 +158,7 @@ def test_classes_equal_the_slow_twin(data: st.DataObject, drawn: SimpleNamespace
 
 
 @both
-@settings(max_examples=150)
+@settings(max_examples=examples_of(150))
 @given(data=st.data())
 def test_what_is_released_keeps_every_limit_in_any_row_order(
     data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace, recoder: str

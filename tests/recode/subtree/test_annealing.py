@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.catalog.losses import LOSSES
 from anon_pipeline.recode import recode
+from tests.example_counts import examples_of
 from tests.recode.subtree.questions import distances_from_the_best, random_task
 
 
@@ -24,7 +25,7 @@ def lost(task, recoder: str) -> float:
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples_of(40))
 @given(data=st.data())
 def test_it_loses_no_more_than_optimal_and_top_down(
     data: st.DataObject, drawn: SimpleNamespace, loss: str

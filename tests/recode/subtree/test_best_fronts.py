@@ -16,11 +16,12 @@ from anon_pipeline.recode.choice import apply, recoding_of
 from anon_pipeline.recode.constraints import broken_classes
 from anon_pipeline.recode.fulldomain.counter import TableCounter
 from anon_pipeline.recode.subtree.best_fronts import choose_fronts
+from tests.example_counts import examples_of
 from tests.recode.asking import ask, compact, counts_of, held
 from tests.recode.subtree.questions import random_task
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples_of(150))
 @given(data=st.data())
 def test_any_state_is_released_as_brute_force_says(
     data: st.DataObject, drawn: SimpleNamespace, fronts: SimpleNamespace, brute: SimpleNamespace
@@ -48,7 +49,7 @@ def test_any_state_is_released_as_brute_force_says(
 
 
 @pytest.mark.parametrize("recoder", ["top_down", "genetic"])
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples_of(40))
 @given(data=st.data())
 def test_batches_are_recoded_as_the_table_is(
     data: st.DataObject, drawn: SimpleNamespace, recoder: str

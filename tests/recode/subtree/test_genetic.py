@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.recode import recode
+from tests.example_counts import examples_of
 from tests.recode.asking import again
 from tests.recode.subtree.questions import distances_from_the_best, random_task
 
@@ -29,7 +30,7 @@ def test_the_order_of_the_records_does_not_matter(recoder: str, brute: SimpleNam
     assert one.loss == two.loss
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=examples_of(25))
 @given(data=st.data())
 def test_limits_are_kept_or_there_is_no_result(
     data: st.DataObject, drawn: SimpleNamespace, fronts: SimpleNamespace

@@ -17,13 +17,14 @@ from anon_pipeline.catalog.losses import LOSSES
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode import Constraints, recode
 from anon_pipeline.recode.subtree import k_optimize
+from tests.example_counts import examples_of
 from tests.recode.asking import ask
 from tests.recode.subtree.questions import distances_from_the_best, random_task
 from tests.recode.subtree.test_annealing import lost
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples_of(60))
 @given(data=st.data())
 def test_it_is_the_best_of_all_fronts(
     data: st.DataObject, drawn: SimpleNamespace, fronts: SimpleNamespace, loss: str

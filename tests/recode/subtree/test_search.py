@@ -14,11 +14,12 @@ from anon_pipeline.catalog.losses import LOSSES
 from anon_pipeline.recode import Constraints
 from anon_pipeline.recode.subtree.search import look_at, prepare_search, reached_in
 from anon_pipeline.recode.tuples import DistinctTuples
+from tests.example_counts import examples_of
 from tests.recode.asking import ask
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples_of(150))
 @given(data=st.data())
 def test_a_state_is_as_good_as_brute_force_says(
     data: st.DataObject, drawn: SimpleNamespace, fronts: SimpleNamespace, loss: str
@@ -32,7 +33,7 @@ def test_a_state_is_as_good_as_brute_force_says(
     assert float(search.units.loss(found.score)) == pytest.approx(float(want.loss), abs=1e-9)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples_of(100))
 @given(data=st.data())
 def test_what_is_not_reached_does_not_matter(
     data: st.DataObject, drawn: SimpleNamespace, fronts: SimpleNamespace

@@ -14,12 +14,13 @@ from anon_pipeline.catalog.losses import LOSSES
 from anon_pipeline.recode import Constraints, recode
 from anon_pipeline.recode.subtree.search import hidden_state, look_at, reached_in
 from anon_pipeline.recode.subtree.top_down import top_down
+from tests.example_counts import examples_of
 from tests.recode.asking import ask
 from tests.recode.subtree.questions import random_task
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=examples_of(80))
 @given(data=st.data())
 def test_no_value_that_could_be_shown_is_still_hidden(
     data: st.DataObject, drawn: SimpleNamespace, fronts: SimpleNamespace, loss: str
@@ -41,7 +42,7 @@ def test_no_value_that_could_be_shown_is_still_hidden(
         assert then.excess or then.score > own.score
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples_of(60))
 @given(data=st.data())
 def test_it_is_never_better_than_all_fronts(
     data: st.DataObject, drawn: SimpleNamespace, fronts: SimpleNamespace

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.subtree.trees import Tree, front_of, make_tree, opened_to
+from tests.example_counts import examples_of
 
 
 def leaves_of(tree: Tree, value: int) -> range:
@@ -28,7 +29,7 @@ def brute_fronts(tree: Tree, value: int = 0) -> list[tuple[int, ...]]:
     return [(value,), *(deeper if value in tree.inner else [])]
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples_of(150))
 @given(data=st.data())
 def test_a_tree_has_each_set_of_leaves_once_on_its_lowest_level(
     data: st.DataObject, drawn: SimpleNamespace
@@ -53,7 +54,7 @@ def test_a_tree_has_each_set_of_leaves_once_on_its_lowest_level(
         assert parent == min(above, key=lambda other: len(leaves_of(tree, other)))
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples_of(150))
 @given(data=st.data())
 def test_the_states_are_all_fronts_and_nothing_else(data: st.DataObject, drawn: SimpleNamespace) -> None:
     tree = make_tree(data.draw(drawn.hierarchies()))
@@ -74,7 +75,7 @@ def test_the_states_are_all_fronts_and_nothing_else(data: st.DataObject, drawn: 
     assert found == set(brute_fronts(tree))
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples_of(150))
 @given(data=st.data())
 def test_a_level_of_the_hierarchy_is_a_front(data: st.DataObject, drawn: SimpleNamespace) -> None:
     hierarchy: Hierarchy = data.draw(drawn.hierarchies())

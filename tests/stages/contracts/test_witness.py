@@ -34,6 +34,7 @@ from anon_pipeline.stages.contracts.stages import (
 )
 from anon_pipeline.stages.contracts.witness import NOT_RUNNING, broken_by_pandera, list_missed_breaks
 from tests.conftest import SMALL, merged
+from tests.example_counts import examples_of
 
 Small = Callable[..., Policy]
 DOMAIN = ["red", "so, so", "b"]
@@ -274,7 +275,7 @@ def test_every_detector_that_one_value_is_enough_for_is_proven() -> None:
     assert lone <= found
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples_of(40))
 @given(
     st.dictionaries(
         st.sampled_from(["age", "city", "height", "income", "illness", "note", "_record_id", "more"]),

@@ -22,6 +22,7 @@ from anon_pipeline.recode.fulldomain.fast.tables import node_table
 from anon_pipeline.recode.fulldomain.layout import NodeTables, node_tables
 from anon_pipeline.recode.fulldomain.nodes import count_node
 from anon_pipeline.recode.loss import cell_costs
+from tests.example_counts import examples_of
 from tests.recode.asking import ask, counts_of
 
 
@@ -55,7 +56,7 @@ def released(task: Task, levels: tuple[int, ...]) -> list[int]:
     return sorted(Counter(rows).values())
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples_of(100))
 @given(data=st.data())
 def test_a_cube_holds_the_classes_of_its_node(data: st.DataObject, drawn: SimpleNamespace) -> None:
     task = data.draw(drawn.tasks("optimal", "discernibility", 0))
@@ -67,7 +68,7 @@ def test_a_cube_holds_the_classes_of_its_node(data: st.DataObject, drawn: Simple
 
 
 @pytest.mark.parametrize("loss", [loss for loss in LOSSES if loss != "classification"])
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples_of(60))
 @given(data=st.data())
 def test_cubes_count_and_price_what_tables_of_keys_do(
     data: st.DataObject, drawn: SimpleNamespace, loss: Any

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from anon_pipeline.recode.fulldomain.cover import Cover, cover, learn, promise, promises
 from anon_pipeline.recode.fulldomain.fast.order import Queue, next_node, refill
 from anon_pipeline.recode.fulldomain.lattice import Lattice, axes_of, lattice
+from tests.example_counts import examples_of
 
 
 def around(nodes: Lattice, index: int) -> tuple[list[int], list[int]]:
@@ -42,7 +43,7 @@ def columns(from_rows: Any) -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize("cells", [True, False])
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples_of(60))
 @given(data=st.data())
 def test_the_queue_gives_what_promises_most_until_nothing_is_open(
     data: st.DataObject, columns: Any, cells: bool

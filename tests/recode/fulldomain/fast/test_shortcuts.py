@@ -20,6 +20,7 @@ from anon_pipeline.recode.fulldomain.incognito import incognito
 from anon_pipeline.recode.fulldomain.ola import ola
 from anon_pipeline.recode.fulldomain.optimal import optimal
 from anon_pipeline.recode.fulldomain.search import Search, count, prepare_search
+from tests.example_counts import examples_of
 from tests.recode.asking import ask, counts_of
 
 FOLDER = Path(next(iter(fulldomain.__path__)))
@@ -54,7 +55,7 @@ def answer(task: Task, recoder: Any, *, fast: bool) -> tuple[Any, Search]:
 
 @pytest.mark.parametrize("recoder", [optimal, ola, incognito])
 @pytest.mark.parametrize("loss", LOSSES)
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples_of(40))
 @given(data=st.data())
 def test_the_same_node_is_found_with_the_fast_part_switched_off(
     data: st.DataObject, drawn: SimpleNamespace, loss: Any, recoder: Any

@@ -18,6 +18,7 @@ from anon_pipeline.recode.fulldomain.fast import sweep as sweeping
 from anon_pipeline.recode.fulldomain.fast.sweep import Sweep, node_states, sweep, sweep_nodes
 from anon_pipeline.recode.fulldomain.optimal import optimal
 from anon_pipeline.recode.fulldomain.search import Search, count, prepare_search
+from tests.example_counts import examples_of
 from tests.recode.asking import ask, counts_of
 
 UNLABELED = [name for name, loss in LOSSES.items() if loss.by == "classes" and not loss.labels]
@@ -51,7 +52,7 @@ def is_below(search: Search, node: int, other: int) -> bool:
     [(2**20, 2.0**28), (12, 2.0**28), (1, 2.0**28), (2**20, 0.0)],
     ids=["at once", "in parts", "least cubes", "node by node"],
 )
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples_of(60))
 @given(data=st.data())
 def test_every_node_is_counted_once_and_the_most_general_first(
     data: st.DataObject, drawn: SimpleNamespace, cells: int, work: float
@@ -78,7 +79,7 @@ def test_every_node_is_counted_once_and_the_most_general_first(
     assert (stands[wanted] == 0).all()
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples_of(100))
 @given(data=st.data())
 def test_what_lies_below_a_node_that_suppresses_too_much_is_closed(
     data: st.DataObject, drawn: SimpleNamespace
