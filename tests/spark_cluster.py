@@ -24,6 +24,8 @@ _MASTER = "org.apache.spark.deploy.master.Master"
 _WORKER = "org.apache.spark.deploy.worker.Worker"
 _CONNECT = "org.apache.spark.sql.connect.service.SparkConnectServer"
 _START_SECONDS = 120
+_SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Options of Java for programs that run for minutes: what is compiled thoroughly is not used long enough."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,11 @@ def connect_server(home: Path, folder: Path, master: str, *settings: str) -> tup
     return Program([*words, "spark-internal"], port), port
 
 
+def tasks_started(log: Path) -> int:
+    """Return how many tasks the driver that writes this log has started."""
+    return log.read_text(errors="replace").count("Starting task ")
+
+
 def executors(cluster: Cluster) -> list[int]:
     """Return the processes of a cluster's executors, by /proc: they run in the folders of its workers."""
     found = []
@@ -130,7 +137,7 @@ def executors(cluster: Cluster) -> list[int]:
 def environment_of(home: Path) -> dict[str, str]:
     """Return the environment of Spark's programs."""
     own = {"SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
-    return {**os.environ, **own}
+    return {**os.environ, **own, "JAVA_TOOL_OPTIONS": _SHORT_LIVED}
 
 
 def in_catalog(spark: Cluster, folder: Path, records: pa.Table, name: str | None = None) -> str:

@@ -30,7 +30,7 @@ TEXT = "SELECT id, id % 7 = 0 AS t, cast(NULL AS int) AS i, 'x' || id AS `a.b`, 
 def _small(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     spark: Cluster = request.getfixturevalue("spark")
     monkeypatch.setenv("OWN_SPARK", spark.connect)
-    monkeypatch.setattr(spark_portions, "_PORTION", 100)
+    monkeypatch.setattr(spark_portions, "_PORTION", 250)
 
 
 def policy(small_policy: Small, **wanted: Any) -> Policy:
@@ -49,7 +49,7 @@ def test_it_is_the_same_table(
     if not kept:
         read_each_time(monkeypatch)
     found, many = read_in_portions(policy(small_policy, query=TEXT))
-    assert many == 10
+    assert many == 4
     whole = read_source(policy(small_policy, query=TEXT))
     whole = pd.DataFrame({name: whole[name] for name in found.columns})
     order = {"by": "id", "ignore_index": True}
@@ -98,7 +98,8 @@ def test_an_executor_that_is_killed_between_portions_changes_nothing(
 
 
 def test_records_that_change_are_refused(small_policy: Small) -> None:
-    drawn = policy(small_policy, query="SELECT id FROM range(1000) WHERE rand() < 0.5")
+    text = "SELECT id, repeat('x', cast(rand() * 1000 AS int)) AS a FROM range(1000) WHERE rand() < 0.5"
+    drawn = policy(small_policy, query=text)
     with pytest.raises(InputError, match="the records changed while they were read"):
         read_in_portions(drawn)
 
@@ -128,7 +129,7 @@ def test_a_cluster_that_keeps_nothing_is_read_each_time(
 
     monkeypatch.setattr(DataFrame, "persist", persist)
     found, many = read_in_portions(policy(small_policy, query=TEXT))
-    assert many == 10
+    assert many == 4
     assert sorted(found["id"]) == list(range(1000))
 
 

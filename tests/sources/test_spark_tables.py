@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -31,6 +30,7 @@ from tests.spark_cluster import (
     executors,
     in_catalog,
     spark_package,
+    tasks_started,
 )
 from tests.watched import answers, wait_until
 
@@ -38,7 +38,9 @@ CANARY = "Quillfeather-4711"
 ROOT = Path(__file__).resolve().parents[2]
 Small = Callable[..., Policy]
 PEOPLE = pa.table({"id": ["007", "8", CANARY], "n": pa.array([7, None, 2**60 + 1], pa.int64())})
-_SLOW = "SELECT id, sha2(repeat(cast(id AS string), 3000), 512) AS h FROM range(0, 200000, 1, 8)"
+_SLEEP = "reflect('java.lang.Thread', 'sleep', 20L)"
+_SLOW = f"SELECT id, 'p' || id || if(id % 100 = 0, {_SLEEP}, 'null') AS h FROM range(0, 20000, 1, 8)"
+"""Its tasks take half a second each, and no processor."""
 
 
 @pytest.fixture(autouse=True)
@@ -201,12 +203,13 @@ def test_texts_keep_no_other_column_in_memory(small_policy: Small) -> None:
 
 
 def test_an_executor_that_is_killed_changes_nothing(small_policy: Small, spark: Cluster) -> None:
-    expected = query(small_policy, _SLOW).sort_values("id", ignore_index=True)
-    before, killed = executors(spark), list[int]()
+    expected = query(small_policy, _SLOW.replace(_SLEEP, "'null'")).sort_values("id", ignore_index=True)
+    before, killed, log = executors(spark), list[int](), Path(spark.folder) / "log"
+    started = tasks_started(log)
 
     def kill() -> None:
-        """Kill one executor in the middle of the query."""
-        time.sleep(1)
+        """Kill one executor when each has a task of the query."""
+        wait_until(lambda: tasks_started(log) > started + 1, log, "the query")
         killed.append(executors(spark)[0])
         os.kill(killed[0], signal.SIGKILL)
 
@@ -233,7 +236,13 @@ def test_a_server_that_is_killed_is_a_named_error(
         )
     monkeypatch.setenv("OWN_SPARK", f"sc://127.0.0.1:{port}")
     wait_until(lambda: answers(port), tmp_path / "log", "the server", seconds=110)
-    killing = threading.Timer(6, server.kill)
+
+    def kill() -> None:
+        """Kill the server when it works at the query."""
+        wait_until(lambda: tasks_started(tmp_path / "log") > 0, tmp_path / "log", "the query")
+        server.kill()
+
+    killing = threading.Thread(target=kill)
     killing.start()
     slow = "SELECT id, sha2(repeat(cast(id AS string), 30000), 512) AS h FROM range(0, 900000)"
     said = refused(policy(small_policy, query=slow))
@@ -252,7 +261,7 @@ from anon_pipeline.sources.spark_tables import read_spark
 class Own:
     source = Source.model_validate({"spark": {"query": sys.argv[2]}})
 session = (
-    SparkSession.builder.master(sys.argv[1]).config("spark.cores.max", "2")
+    SparkSession.builder.master(sys.argv[1]).config("spark.cores.max", "1")
     .config("spark.executor.memory", "512m").config("spark.ui.enabled", "false").getOrCreate()
 )
 assert type(session).__module__ == "pyspark.sql.session", type(session)
@@ -265,12 +274,14 @@ session.stop()
 
 
 def test_a_session_of_pyspark_itself_gives_the_same(small_policy: Small, spark: Cluster, people: str) -> None:
-    text = "SELECT id, concat('é', id % 5) AS s, DATE'2024-02-29' AS day, 0.5D AS f FROM range(1000)"
+    text = "SELECT id, concat('é', id % 5) AS s, DATE'2024-02-29' AS day, 0.5D AS f FROM range(0, 1000, 1, 2)"
     expected = digest_frame(query(small_policy, text).sort_values("id", ignore_index=True))
-    paths = os.pathsep.join((os.environ["ANON_PIPELINE_SPARK"], str(ROOT)))
+    home = spark_package()
+    assert home is not None
+    paths = os.pathsep.join((str(home.parent), str(ROOT)))
     done = subprocess.run(
         [sys.executable, "-c", _CLASSIC, spark.master, text],
-        env={**os.environ, "PYTHONPATH": paths, "SPARK_LOCAL_IP": "127.0.0.1"},
+        env=environment_of(home) | {"PYTHONPATH": paths},
         capture_output=True,
         text=True,
         check=False,
