@@ -105,6 +105,7 @@ def connect_server(home: Path, folder: Path, master: str, *settings: str) -> tup
         "spark.ui.enabled=false",
         "spark.eventLog.enabled=true",
         f"spark.eventLog.dir=file://{folder}/events",
+        "spark.eventLog.compress=false",  # tests search it
         f"spark.sql.warehouse.dir={folder}/warehouse",
         "spark.io.encryption.enabled=true",
         *settings,
