@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import pandas as pd
+
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.spelling import escape, look_alikes
 
@@ -49,6 +51,25 @@ def withheld_names(got: Sequence[str], declared: Sequence[str]) -> list[str]:
 def looks_headerless(strange: Sequence[str]) -> bool:
     """Tell whether one of some undeclared names looks like a value: nothing, no letter, or an address."""
     return any("@" in name or not any(char.isalpha() for char in name) for name in strange)
+
+
+def names_among_values(frame: pd.DataFrame) -> list[str]:
+    """Return the names of columns that are also a value of their own column, as a text.
+
+    Two or more say that the first line is a record, or that the line of names is repeated among the records.
+
+    Args:
+        frame: (n, columns); columns that hold no texts are not looked at.
+
+    >>> names_among_values(pd.DataFrame({"Cork": ["Sligo", " Cork"], "age": ["7", "8"], "n": [1, 2]}))
+    ['Cork']
+    """
+    texts = frame.select_dtypes(["str", "object"])
+    return [
+        str(name)
+        for place, name in enumerate(texts.columns)
+        if bool((texts.iloc[:, place].astype("str").str.strip() == str(name).strip()).any())
+    ]
 
 
 def places(numbers: Sequence[int]) -> str:

@@ -161,9 +161,9 @@ TOLD_SECRETS = Limit(
         "belief) must not follow from the other quasi-identifiers, because limits on classes do not protect "
         "it. A sensitive column that others can know (by its name, or because it holds days) must not link "
         "people, because limits on linking do not count it. Only advice.",
-        advice="give a secret the role sensitive, so that limits on classes hold for it, and what others "
-        "know the role generalize; or let no more be linked by it than by an insensitive column "
-        "(gate.attacks.known_columns).",
+        advice="give a secret the role sensitive, so that limits on classes hold for it. Give what others "
+        "know the role generalize; or leave it sensitive, and let no more be linked by it than by an "
+        "insensitive column (gate.attacks.known_columns).",
         question="inference",
     ),
     Judged(judge=_judge_told_secrets, needs=("originals",)),

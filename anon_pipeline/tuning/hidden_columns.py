@@ -151,5 +151,5 @@ def _lines_on_missing(policy: Policy, table: Staged) -> Iterator[str]:
     if names:
         yield (
             f"Records without a value in {', '.join(names)} (missing: suppress) are left out and use up "
-            "anonymize.suppression_limit: complete the data, or give the column another role."
+            "anonymize.suppression_limit: complete the data, raise that limit, or leave the column out."
         )

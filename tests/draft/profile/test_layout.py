@@ -198,3 +198,24 @@ def test_an_encrypted_file_has_the_layout_of_what_is_in_it(
         sealer.finish()
     layout = find_layout(path)
     assert layout.format == "parquet" and len(read_table(path, layout)) == 2
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["Erika,Cork,flu", "Bernd,Sligo,none", "Clara,Cork,flu", "Erika,Cork,none"],  # no header
+        ["name,town,illness", "Bernd,Sligo,flu", "name,town,illness", "Clara,Cork,flu"],  # two files in one
+    ],
+)
+def test_names_that_are_values_too_are_refused_without_one_of_them(tmp_path: Path, lines: list[str]) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(InputError, match=r"^x\.csv: the first line must hold .*; 3 of its fields") as refused:
+        read_table(path, find_layout(path))
+    assert "Erika" not in str(refused.value) and "town" not in str(refused.value)
+
+
+def test_a_column_may_have_its_name_as_a_value(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("yes,town\nyes,Cork\nno,Sligo\n")
+    assert len(read_table(path, find_layout(path))) == 2
