@@ -22,6 +22,7 @@ from anon_pipeline.tuning.equal_amount import (
 from anon_pipeline.tuning.equal_risk import Goal
 from anon_pipeline.tuning.outcomes import Measured, measure_variants
 from anon_pipeline.tuning.variants import variants_of
+from tests.few_simulated import simulate_fewer
 from tests.tuning.policies import people, policy
 
 FEW = {"share": (0.02, 0.3), "factor": (0.1, 3), "count": (2, 20), "step": (2, 10)}
@@ -29,7 +30,8 @@ FEW = {"share": (0.02, 0.3), "factor": (0.1, 3), "count": (2, 20), "step": (2, 1
 
 @pytest.fixture(autouse=True)
 def fewer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Try three k and two amounts besides the column's own."""
+    """Try three k and two amounts besides the column's own, and simulate few copies."""
+    simulate_fewer(monkeypatch)
     monkeypatch.setattr(equal_amount, "_TIMES", (1, 2, 5))
     monkeypatch.setattr(equal_amount, "_STRENGTHS", FEW)
 

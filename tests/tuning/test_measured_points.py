@@ -20,6 +20,7 @@ from anon_pipeline.tuning.grid import Choice, Grid, policy_at
 from anon_pipeline.tuning.measured_points import choices_with_amounts, measure_points
 from anon_pipeline.tuning.output import as_csv, as_document, describe
 from anon_pipeline.tuning.tune import tune
+from tests.few_simulated import simulate_fewer
 from tests.tuning.policies import people, policy
 
 FEW = {"share": (0.02, 0.3), "factor": (0.1, 0.5), "count": (2, 50), "step": (2, 30)}
@@ -29,7 +30,8 @@ Kind = tuple[str, float | None]
 
 @pytest.fixture(autouse=True)
 def fewer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Try two amounts besides the column's own."""
+    """Try two amounts besides the column's own, and simulate few copies: all that is compared is alike."""
+    simulate_fewer(monkeypatch)
     monkeypatch.setattr(equal_amount, "_STRENGTHS", FEW)
 
 

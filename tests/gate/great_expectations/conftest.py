@@ -20,6 +20,7 @@ from anon_pipeline.gate.great_expectations.cases import BatchCase, case_from
 from anon_pipeline.limits.verdicts import Verdict
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.load import policy_from
+from tests.few_simulated import simulate_fewer
 
 GRADES = ["low", "middle", "high"]
 PLACES = ["Bath", "York", "Lyon", "Nice"]
@@ -123,8 +124,7 @@ def make_release(
 def _fewer_copies() -> Iterator[None]:
     """Simulate fewer copies of a small table: gate and suite must say the same, however exact it is."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("anon_pipeline.evidence.expectation.SIMULATED_RECORDS", 2**13)
-        patch.setattr("anon_pipeline.evidence.known_attack.SIMULATED_RECORDS", 2**12)
+        simulate_fewer(patch)
         yield
 
 
