@@ -30,6 +30,7 @@ from anon_pipeline.stages.pipeline import run
 from anon_pipeline.stages.private import Drawn, Means
 from anon_pipeline.tuning.grid import Grid
 from anon_pipeline.tuning.tune import tune
+from tests.few_simulated import simulate_fewer
 
 AMOUNTS = {
     "rank_swapping": 0.1,
@@ -70,11 +71,18 @@ def policy_of(kind: str, **gate: Any) -> Policy:
 KNOWN = [{"columns": ["note"], "risk": 1.0}]
 
 
+@pytest.fixture
+def _fewer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Simulate fewer copies: for tests of what is not about how exact the simulation is."""
+    simulate_fewer(monkeypatch)
+
+
 def test_every_such_mechanism_is_tested_here() -> None:
     assert set(AMOUNTS) == {name for name, one in MECHANISMS.items() if one.whole_column is not None}
 
 
 @pytest.mark.parametrize("kind", AMOUNTS)
+@pytest.mark.usefixtures("_fewer")
 def test_a_release_is_published_and_verified(
     kind: str, small_people: Callable[..., pd.DataFrame], tmp_path: Path
 ) -> None:
@@ -166,6 +174,7 @@ def test_what_the_gate_expects_is_what_releases_show() -> None:
     assert mean_linking_risk(before, policy).mean == pytest.approx(linking_risk(after, policy).risk)
 
 
+@pytest.mark.usefixtures("_fewer")
 def test_tuning_has_no_distribution_and_measures_releases(small_people: Callable[..., pd.DataFrame]) -> None:
     points = tune(policy_of("rank_swapping"), small_people(), Grid(k=(5,))).points
     assert len(points) >= 8 and all(one.expected.standard_error[0] > 0 for one in points)
@@ -177,6 +186,7 @@ def test_the_guarantee_says_what_swapping_within_classes_keeps() -> None:
     assert not any("ε =" in line for line in lines)
 
 
+@pytest.mark.usefixtures("_fewer")
 def test_a_column_that_is_constant_in_its_class_does_not_blind_attackers() -> None:
     """What tells nothing of a record must not outweigh what does."""
     random, n = np.random.default_rng(0), 600
@@ -230,6 +240,7 @@ def test_a_refusal_advises_what_changes_something(
     assert "take a larger amount" in said and "tune" not in said and "confidence" not in said
 
 
+@pytest.mark.usefixtures("_fewer")
 def test_swapped_columns_do_not_hide_what_a_rounded_one_tells() -> None:
     """An attacker who knows the method leaves swapped columns out; the gate must, too."""
     random, n = np.random.default_rng(0), 800
@@ -280,6 +291,7 @@ def test_an_epsilon_that_nothing_uses_is_judged_by_nothing(small_people: Callabl
     assert not any(each.limit == "accepted.perturb.epsilon" for each in verdicts)
 
 
+@pytest.mark.usefixtures("_fewer")
 def test_one_far_value_does_not_blind_attackers(small_people: Callable[..., pd.DataFrame]) -> None:
     """What a column tells is weighed by its median shift: a single huge one would make it tell nothing."""
     attributes = policy_of("rank_swapping").model_dump()
