@@ -125,7 +125,8 @@ def prompt_of(proposal: Proposal, look: Look, answers: Collection[str]) -> str:
     """
     seen = look.seen
     asked = _asked_of_people(proposal) if PERSON in answers else questions.asked_in(proposal.question or "")
-    if seen.missing_share <= MOST_LACKING or questions.KNOWN_TO_OTHERS not in (proposal.question or ""):
+    about_roles = (questions.KNOWN_TO_OTHERS, questions.SECRET_WITH_GAPS)
+    if seen.missing_share <= MOST_LACKING or not any(one in (proposal.question or "") for one in about_roles):
         return asked
     if _SENSITIVE in answers:
         return f"{asked} {questions.empty_cells(seen.missing_share)}"

@@ -19,6 +19,13 @@ KNOWN_TO_OTHERS = (
     "identifier, action: drop. role: insensitive releases it as it is; only for what says nothing of a "
     "person."
 )
+SECRET_WITH_GAPS = (
+    "do your readers need it? If no, keep this line: it is left out. If yes, write role: sensitive, missing: "
+    "suppress, a limit for it under gate."
+    f"{next(iter(class_limits.CLASS_LIMITS))}, and an anonymize.suppression_limit above the share of empty "
+    "cells: records without a value are left out. Do not write role: generalize: no limit would say how well "
+    "it can be guessed."
+)
 NAMES_PERSONS = (
     "does it name people? Its name says so, but it has few different values. If yes, keep this line: it is "
     "left out. If no, write role: generalize for what others could know about a person, or role: sensitive "

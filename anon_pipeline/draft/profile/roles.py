@@ -144,9 +144,14 @@ def _unreadable(case: Case) -> Proposal | None:
 
 
 def _sensitive(case: Case) -> Proposal | None:
+    """What its name calls a secret; left out if many cells are empty: no limit holds for other roles."""
     if not case.leads("sensitive"):
         return None
-    return propose_sensitive(case.look, case.named, Sure.LIKELY)
+    found = propose_sensitive(case.look, case.named, Sure.LIKELY)
+    if found is None and propose_sensitive(case.look, case.named, Sure.LIKELY, most_lacking=1.0) is not None:
+        reason = f"{case.named}, and many of its cells are empty"
+        return propose_dropping(case.look.seen, reason, Sure.UNSURE, questions.SECRET_WITH_GAPS)
+    return found
 
 
 def propose_sensitive(

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from anon_pipeline.draft.profile import questions
 from anon_pipeline.draft.profile.look import look_at
 from anon_pipeline.draft.profile.output import holds
 from anon_pipeline.draft.profile.proposals import Proposal, Sure
 from anon_pipeline.draft.profile.roles import propose_role
-from anon_pipeline.policy.columns import Generalize, Sensitive
+from anon_pipeline.policy.columns import Sensitive
 
 RNG = np.random.default_rng(0)
 N = 400
@@ -73,11 +76,12 @@ def test_sensitive_numbers_are_rounded_within_bounds_of_public_steps() -> None:
     assert (column.top / column.round).is_integer()
 
 
-def test_a_sensitive_column_that_often_lacks_its_value_is_generalized() -> None:
-    values = np.where(RNG.random(N) < 0.3, None, FEW)
-    found = of("diagnosis", values)
-    assert isinstance(found.column, Generalize)
-    assert found.question is not None
+@pytest.mark.parametrize(("name", "values"), [("diagnosis", FEW), ("salary", AMOUNTS)])
+def test_a_secret_that_often_lacks_its_value_is_left_out_and_not_generalized(name: str, values: Any) -> None:
+    found = of(name, np.where(RNG.random(N) < 0.3, None, values))
+    assert found.dropped
+    assert found.question == questions.SECRET_WITH_GAPS
+    assert "many of its cells are empty" in found.reason
 
 
 def test_a_few_missing_values_are_left_out() -> None:
