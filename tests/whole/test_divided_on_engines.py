@@ -161,7 +161,7 @@ class Made(NamedTuple):
 
     records: list[tuple[object, ...]]
     sums: list[int]
-    measured: list[list[tuple[str, object]]]
+    measured: list[list[tuple[str, str]]]
 
 
 def together(found: Division) -> Made:
@@ -177,8 +177,13 @@ def made_of(*made: Release) -> Made:
     return Made(
         rows(*(one.frame for one in made)),
         [sum(one[name] for one in said) for name in SUMS],
-        [[(verdict.limit, verdict.value) for verdict in one.report.verdicts] for one in made],
+        [[(verdict.limit, digits(verdict.value)) for verdict in one.report.verdicts] for one in made],
     )
+
+
+def digits(value: float | None) -> str:
+    """Write a measured number to 12 digits: the order of records changes the last ones of a sum."""
+    return "" if value is None else f"{value:.12g}"
 
 
 SUMS = ("classes", "suppressed_by_recoding", "suppressed_incomplete")
