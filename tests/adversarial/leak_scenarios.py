@@ -27,16 +27,19 @@ _SIDES = {
     "program": leak_program.scenarios,
     "control": leak_dagster.control,
 }
+_IN_ONE_PROCESS = {"dagster", "inputs"}
+"""Sides that keep Dagster's databases open until they end: nothing forks there."""
 
 
 def main(side: str, folder: str) -> None:
     """Run the scenarios of one side below a folder."""
     with pytest.MonkeyPatch.context() as patch:
         prove_contracts_once(patch)
-        reuse_engines(patch)
+        close = reuse_engines(patch, connected=side in _IN_ONE_PROCESS)
         spare_syncs(patch)
         read_scripts_once(patch)
         _SIDES[side](Outcomes(Path(folder)))
+        close()
 
 
 if __name__ == "__main__":
