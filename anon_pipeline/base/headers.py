@@ -19,6 +19,7 @@ _WITHHELD = (
 )
 _MOST_PLACES = 20
 _LONGEST = 60
+_SAME = 2  # columns that have their name among their values, which is no chance
 
 
 def refuse_names(got: Sequence[str], declared: Sequence[str]) -> None:
@@ -53,23 +54,27 @@ def looks_headerless(strange: Sequence[str]) -> bool:
     return any("@" in name or not any(char.isalpha() for char in name) for name in strange)
 
 
-def names_among_values(frame: pd.DataFrame) -> list[str]:
-    """Return the names of columns that are also a value of their own column, as a text.
+def looks_like_record(frame: pd.DataFrame) -> bool:
+    """Tell whether the names of a table's columns are probably a record, or repeated among the records.
 
-    Two or more say that the first line is a record, or that the line of names is repeated among the records.
+    So it is if half of the columns with texts, and at least two, have their name among their values. A column
+    whose only value is its name is an answer that somebody ticked, and does not count.
 
     Args:
-        frame: (n, columns); columns that hold no texts are not looked at.
+        frame: (n, columns).
 
-    >>> names_among_values(pd.DataFrame({"Cork": ["Sligo", " Cork"], "age": ["7", "8"], "n": [1, 2]}))
-    ['Cork']
+    >>> looks_like_record(pd.DataFrame({"Cork": ["Sligo", " Cork"], "flu": ["none", "flu"], "7": [1, 2]}))
+    True
+    >>> looks_like_record(pd.DataFrame({"Tea": ["Tea", None], "Milk": [None, "Milk"], "age": ["7", "8"]}))
+    False
     """
     texts = frame.select_dtypes(["str", "object"])
-    return [
-        str(name)
-        for place, name in enumerate(texts.columns)
-        if bool((texts.iloc[:, place].astype("str").str.strip() == str(name).strip()).any())
-    ]
+    same = 0
+    for place, name in enumerate(texts.columns):
+        column = texts.iloc[:, place].dropna().astype("str").str.strip()
+        named = column == str(name).strip()
+        same += bool(named.any() and not (named | (column == "")).all())
+    return same >= _SAME and 2 * same >= len(texts.columns)
 
 
 def places(numbers: Sequence[int]) -> str:

@@ -17,19 +17,8 @@ from anon_pipeline.catalog.detectors.date_forms import all_match, are_dates
 MISSING_ANYWHERE = (
     *("-", "--", "---", "–", "—", "?", "??", ".", "..", "...", "n/a", "N/A", "n.a.", "N.A.", "#N/A", "#NA"),
     *("<NA>", "NaN", "nan", "NULL", "null", "(null)", "(blank)", "(leer)", "k.A.", "k. A.", "s/d", "#NULL!"),
-    *(
-        "#N/V",
-        "#NV",
-        "#N/D",
-        "#ND",
-        "#WERT!",
-        "#BEZUG!",
-        "#REF!",
-        "#DIV/0!",
-        "#NAME?",
-        "#VALEUR!",
-        "#VALORE!",
-    ),
+    *("#N/V", "#NV", "#N/D", "#ND", "#WERT!", "#VALEUR!", "#VALORE!"),
+    *("#BEZUG!", "#REF!", "#DIV/0!", "#NAME?"),
 )
 """Texts that stand for a missing value in any column: a public list, not from the data."""
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from anon_pipeline.base.errors import InputError, private_stage, withhold_text
-from anon_pipeline.base.headers import looks_headerless, names_among_values
+from anon_pipeline.base.headers import looks_headerless, looks_like_record
 from anon_pipeline.base.packed_tables import unpack_table
 from anon_pipeline.base.size_bounds import Held, file_size, open_readable
 from anon_pipeline.base.spelling import is_plain, look_alikes
@@ -28,7 +28,6 @@ from anon_pipeline.sources.compressed_files import unpack
 from anon_pipeline.sources.formats import format_of, read_file, read_folder
 from anon_pipeline.sources.sealed_files import unseal_file
 
-_SAME = 2  # names of columns that are values of theirs, which is no chance
 _FITS = 0.9  # share of lines with as many fields as a header that needs no title
 _HEAD_LINES = 1_000
 _HEAD_CHARACTERS = 2**20
@@ -220,12 +219,11 @@ def read_table(path: Path | Held, layout: Layout, limits: Limits = _LIMITS) -> p
 
 def _refuse_repeated_names(file: str, table: pd.DataFrame) -> None:
     """Refuse names of columns that are values, too: of a first record that is taken for them, for example."""
-    same = names_among_values(table)
-    if len(same) >= _SAME:
+    if looks_like_record(table):
         raise InputError(
-            f"{file}: the first line must hold the names of the columns, and no other line; {len(same)} of "
-            "its fields are also values of their column. If it is a record, add a line with names. If the "
-            "names are repeated among the records, remove the other lines with them."
+            f"{file}: the first line must hold the names of the columns, and no other line; many of its "
+            "fields are also values of their column. If it is a record, add a line with names. If the names "
+            "are repeated among the records, remove the other lines with them. If neither, rename the columns."
         )
 
 

@@ -144,7 +144,7 @@ def _unreadable(case: Case) -> Proposal | None:
 
 
 def _sensitive(case: Case) -> Proposal | None:
-    """What its name calls a secret; left out if many cells are empty: no limit holds for other roles."""
+    """A secret, by its name; left out if many cells are empty, since no limit protects it in another role."""
     if not case.leads("sensitive"):
         return None
     found = propose_sensitive(case.look, case.named, Sure.LIKELY)
