@@ -223,7 +223,7 @@ def _refuse_repeated_names(file: str, table: pd.DataFrame) -> None:
         raise InputError(
             f"{file}: the first line must hold the names of the columns, and no other line; many of its "
             "fields are also values of their column. If it is a record, add a line with names. If the names "
-            "are repeated among the records, remove the other lines with them. If neither, rename the columns."
+            "are repeated among the records, remove the other lines with them. If neither, rename them."
         )
 
 
