@@ -30,7 +30,14 @@ from anon_pipeline.ledger.requests import (
     requested_in,
 )
 from anon_pipeline.ledger.required_memory import named_by
-from anon_pipeline.ledger.store import Store, events_and_head, published_elsewhere, published_of, store_at
+from anon_pipeline.ledger.store import (
+    Store,
+    events_and_head,
+    published_elsewhere,
+    published_of,
+    published_rows,
+    store_at,
+)
 from anon_pipeline.ledger.tables import paid_tables, refuse_another_table, tables_of
 
 
@@ -202,6 +209,20 @@ class Ledger:
         """
         with self.store.reading() as connection:
             return published_elsewhere(connection, asked.source_columns, dataset=asked.dataset)
+
+    def published_rows(self, asked: Asked, *, within: str | None, but: str | None) -> frozenset[str | None]:
+        """Return the digests of the rows of all releases of the dataset that were ever published.
+
+        It is asked for advice only, so the chain is not verified.
+
+        Args:
+            within: partition whose releases count; None: all.
+            but: id of the release that asks.
+        Returns:
+            With None where a release's rows are not known.
+        """
+        with self.store.reading() as connection:
+            return published_rows(connection, asked.dataset, partition=within, but=but)
 
     def has_published(self, asked: Asked) -> bool:
         """Tell whether a release of the dataset was ever published; the chain is not verified."""

@@ -129,6 +129,23 @@ def published_elsewhere(connection: sa.Connection, source_columns: str | None, *
     return source_columns is not None and connection.execute(same.limit(1)).first() is not None
 
 
+def published_rows(
+    connection: sa.Connection, dataset: str, *, partition: str | None, but: str | None
+) -> frozenset[str | None]:
+    """Return the digests of the rows that a dataset's releases were ever published with, see `Event`.
+
+    Args:
+        partition: of which only; None: of all.
+        but: id of a release that is left out.
+    """
+    rows = sa.select(EVENTS.c.rows_digest).where(
+        EVENTS.c.event == "published", EVENTS.c.dataset == dataset, EVENTS.c.release_id != (but or "")
+    )
+    if partition is not None:
+        rows = rows.where(EVENTS.c.partition == partition)
+    return frozenset(connection.execute(rows.distinct()).scalars())
+
+
 def published_of(connection: sa.Connection, dataset: str) -> bool:
     """Tell whether a dataset has a published release."""
     found = sa.select(EVENTS.c.seq).where(EVENTS.c.event == "published", EVENTS.c.dataset == dataset)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from anon_pipeline.base.canonical import canonical_form
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit, judge_bound
 from anon_pipeline.limits.linking import demand_on_release
@@ -111,6 +112,28 @@ def _comparable(policy: Policy) -> Demanded:
     return {"": Advised(0)} if policy.record_key is not None and policy.unchanged else {}
 
 
+def _judge_earlier_release(case: Case, demand: Demand) -> Verdict:
+    """Judge whether the ledger has releases of the dataset, but none with the same rows.
+
+    What was published with these rows before tells nothing new. A release of which the ledger does not know
+    the rows may have others.
+    """
+    earlier = case.in_ledger.rows
+    if not earlier or canonical_form(case.release[case.policy.released]).digest in earlier:
+        return Verdict(demand.name, Status.PASSED)
+    reason = (
+        f"the ledger has another release of {case.policy.dataset or case.policy.name}, and without "
+        "record_key nobody knows who joined or left since: whoever compares the two releases may learn the "
+        "values of these people"
+    )
+    return Verdict(demand.name, Status.REFUSED, reason=reason)
+
+
+def _incomparable(policy: Policy) -> Demanded:
+    generated = policy.source.kind.generated
+    return {} if policy.record_key is not None or not policy.unchanged or generated else {"": Advised(None)}
+
+
 CROSS_RELEASE_K = Limit(
     "cross_release_k",
     Words(
@@ -168,4 +191,22 @@ NEWCOMERS = Limit(
     demanded=_comparable,
     expectation="",
     advisable=True,
+)
+EARLIER_RELEASE = Limit(
+    "earlier_release",
+    Words(
+        "The ledger has no other release of this dataset, apart from one with the same records. Whoever "
+        "compares two releases may learn the values of people who joined or left between them. Only advice.",
+        advice="name the identifier of a person in record_key: newcomers then counts these people. If the "
+        "people are others, give dataset another name; if each period has people of its own, put "
+        "{partition} into the source.",
+        question="inference",
+    ),
+    Judged(
+        judge=_judge_earlier_release, bound=lambda wanted: None, needs=("originals",), regards=("memory",)
+    ),
+    demanded=_incomparable,
+    expectation="",
+    advisable=True,
+    published=Published(valued=False),
 )

@@ -36,7 +36,7 @@ from anon_pipeline.limits.linking import (
 )
 from anon_pipeline.limits.meanings import bound_text, limits_nothing, meaning_of
 from anon_pipeline.limits.outliers import OUTLYING, UNCONFIDENT_RECORDS
-from anon_pipeline.limits.releases import CROSS_RELEASE_K, NEWCOMERS, REPEATED_NOISE, STICKY
+from anon_pipeline.limits.releases import CROSS_RELEASE_K, EARLIER_RELEASE, NEWCOMERS, REPEATED_NOISE, STICKY
 from anon_pipeline.limits.roles import (
     NAMED_PEOPLE,
     RARE_TEXTS,
@@ -114,6 +114,7 @@ _OWN = (
     STICKY,
     REPEATED_NOISE,
     NEWCOMERS,
+    EARLIER_RELEASE,
     KNOWN_COLUMNS,
     FOUND_GROUPS,
     INFORMATION_LOSS,

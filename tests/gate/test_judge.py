@@ -110,7 +110,7 @@ def test_only_what_the_policy_sets_is_judged_and_k_always(small_policy: Small) -
     usual += ["homogeneity.illness", "homogeneity.income"]
     near = [f"near_homogeneity.{name}" for name in ("illness", "income", "note")]
     joint = ["joint_homogeneity.illness", "joint_homogeneity.income"]
-    told = [*near, "hidden_homogeneity.height", *joint, "repeated_noise"]
+    told = [*near, "hidden_homogeneity.height", *joint, "repeated_noise", "earlier_release"]
     assert list(verdicts(report)) == [
         *always,
         *usual,
@@ -271,6 +271,7 @@ def test_a_file_alone_says_what_it_could_not_measure(small_policy: Small) -> Non
         "suppression",
         "confidence_k",
         *(name for name in USEFULNESS if name != "utility_fully_generalized"),
+        "earlier_release",
         "repeated_people",
     }
     assert not report.passed

@@ -80,7 +80,7 @@ def test_a_release_is_materialized_checked_and_published(project: Make) -> None:
     assert set(re.findall(r"[a-z]+", published["classes"].value)) <= words
     assert published["data_digest"].value == manifest["data_digest"][:16] + "…"
     evaluations = result.get_asset_check_evaluations()
-    assert len(evaluations) == 3 + 37 + 1  # contracts, limits, the suite
+    assert len(evaluations) == 3 + 38 + 1  # contracts, limits, the suite
     gate = next(e for e in evaluations if e.check_name == "k")
     assert {name: value.value for name, value in gate.metadata.items()} == {
         "status": "passed",

@@ -31,6 +31,7 @@ def test_every_check_is_blocking_and_there_is_one_per_limit(small_policy: Callab
         "published:accepted_gate_linking_risk",
         "published:confidence_k",
         "published:contract",
+        "published:earlier_release",
         "published:found_groups_note",
         "published:great_expectations",
         "published:hidden_homogeneity_height",

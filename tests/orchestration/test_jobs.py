@@ -83,7 +83,7 @@ def test_the_gate_job_makes_nothing(project: Make) -> None:
     before = made.released()
     result = made.run("small_gate")
     assert result.success
-    assert len(result.get_asset_check_evaluations()) == 34 + 1  # limits, the suite
+    assert len(result.get_asset_check_evaluations()) == 35 + 1  # limits, the suite
     assert not [event for event in result.all_events if event.is_step_materialization]
     assert made.released() == before
 

@@ -43,8 +43,8 @@ def test_a_job_without_checks_is_refused(project: Make) -> None:
     message = refused(made.materialize(*STAGES, "published", checks=False))
     assert "not evaluated on this data and policy: confidence" not in message
     assert (
-        "contract, found_groups_note, great_expectations, hidden_homogeneity_height, homogeneity_illness, "
-        in message
+        "contract, earlier_release, found_groups_note, great_expectations, hidden_homogeneity_height, "
+        "homogeneity_illness, " in message
     )
     assert "homogeneity_income, k, " in message
     assert (

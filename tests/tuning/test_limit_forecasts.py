@@ -72,7 +72,8 @@ def test_limits_are_judged_certainly_on_expectation_or_not_at_all() -> None:
     unjudged = (
         *("single_value", "told_secrets", "told_originals", "rare_texts.illness", "spellings.illness"),
         *("list_cells.illness", "unconfident_records", "assignment_risk", "homogeneity.illness", *told),
-        *("repeated_noise", "known_columns.illness", "utility_lost_values", "repeated_people"),
+        *("repeated_noise", "earlier_release", "known_columns.illness", "utility_lost_values"),
+        "repeated_people",
     )
     assert limits_not_judged(policy) == unjudged
 

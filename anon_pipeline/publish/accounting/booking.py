@@ -48,11 +48,13 @@ class Booking:
     asked: what is entered, with the policy's whole ε.
     folder: the destination.
     ledger: None where the deployment keeps none.
+    own_people: whether each partition has people of its own: it is part of the source.
     """
 
     asked: Asked
     folder: Path
     ledger: Ledger | None
+    own_people: bool = False
 
     @property
     def noisy(self) -> bool:
@@ -116,9 +118,11 @@ class Booking:
         if self.ledger is None:
             return NOTHING_IN_LEDGER
         same_columns = self.ledger.has_columns_elsewhere(self.asked)
+        within = self.asked.partition if self.own_people else None
+        rows = self.ledger.published_rows(self.asked, within=within, but=release_id)
         if not self.noisy:  # nothing adds up, and the ledger need not be held
-            return InLedger(same_columns)
-        return InLedger(same_columns, published_epsilon(self.ledger, self.asked, but=release_id))
+            return InLedger(same_columns, rows=rows)
+        return InLedger(same_columns, published_epsilon(self.ledger, self.asked, but=release_id), rows)
 
     def require_memory(self, memory: Memory) -> None:
         """Refuse a memory that does not know what the ledger has as published, see `memory_check`."""
@@ -261,7 +265,7 @@ def booking(policy: Policy, locations: Locations, *, partition: str | None = Non
     if locations.ledger == OFF and policy.budget is not None:
         raise PolicyError("budget: needs the ledger, and ANON_PIPELINE_LEDGER is off. Leave one of them out.")
     ledger = None if locations.ledger == OFF else ledger_at(locations.ledger, run=run)
-    return Booking(requested_by(policy, partition), folder, ledger)
+    return Booking(requested_by(policy, partition), folder, ledger, bool(policy.source.named_partitions()))
 
 
 def epsilon_in(policy: Policy, facts: Facts) -> Fraction:

@@ -69,8 +69,8 @@ _SAID = Number(
     tuple(dict.fromkeys(of for limit in LIMITS if not limit.published.valued for of in limit.number.of)),
     Audience.OPERATOR,
     "the operator must know which columns to change. It names columns and what is wrong with them, and "
-    "numbers of the limit's bound; of the ledger, that it has another dataset with the same columns, and the "
-    "sum of ε of the dataset's releases",
+    "numbers of the limit's bound; of the ledger, that it has another dataset with the same columns or "
+    "another release of the dataset, and the sum of ε of the dataset's releases",
 )
 _SLOW = Number(
     ("originals",),

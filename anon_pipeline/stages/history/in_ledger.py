@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import NamedTuple
 
 from anon_pipeline.perturb.budget import exact_fraction
 
 
-class InLedger(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class InLedger:
     """What the ledger has of other releases; nothing where nobody keeps one.
 
     same_columns: whether there is a release of another dataset, of a source with the same columns.
     published: ε of the dataset's releases that were published before, of the same partition if there is one.
+    rows: digests of the rows of the dataset's releases that were published before, see `canonical_form`; None
+        among them where they are not known. Where the partition is part of the source, of this partition.
     """
 
     same_columns: bool = False
     published: Fraction = Fraction(0)
+    rows: frozenset[str | None] = field(default=frozenset(), repr=False)
 
     def epsilon_with(self, own: float) -> Fraction | None:
         """Return the ε of what was published before and of this release together; None for a first release.

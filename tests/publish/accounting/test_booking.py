@@ -15,12 +15,15 @@ import pytest
 
 from anon_pipeline import Locations, make_release
 from anon_pipeline.base.errors import GateRefused, InfeasibleError, InputError, PolicyError, PublishError
+from anon_pipeline.gate import GateReport
 from anon_pipeline.ledger import Ledger, ledger_at
 from anon_pipeline.ledger.budget import release_states
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy import Policy
 from anon_pipeline.publish import Published, release, writer
 from anon_pipeline.publish.accounting import booking
+from anon_pipeline.publish.rehearsal import rehearse
+from anon_pipeline.publish.release_in_memory import Release
 from tests.forked import killed
 
 Small = Callable[..., Policy]
@@ -77,8 +80,16 @@ def test_two_releases_of_one_dataset_share_its_budget(small_policy: Small, place
 
 
 def repeated(written: Published) -> Verdict:
-    (found,) = (verdict for verdict in written.report.verdicts if verdict.limit == "repeated_people")
+    return verdict_of(written.report, "repeated_people")
+
+
+def verdict_of(report: GateReport, limit: str) -> Verdict:
+    (found,) = (verdict for verdict in report.verdicts if verdict.limit == limit)
     return found
+
+
+def earlier(written: Published | Release) -> Verdict:
+    return verdict_of(written.report, "earlier_release")
 
 
 def test_the_same_columns_under_another_name_warn_until_the_policy_says_whose_data_it_is(
@@ -95,6 +106,39 @@ def test_the_same_columns_under_another_name_warn_until_the_policy_says_whose_da
     for dataset in ("small", "other"):
         said = make_release(small_policy(**other, dataset=dataset), places)
         assert repeated(said).status is Status.PASSED, dataset
+
+
+def test_another_release_of_a_dataset_warns_before_it_is_published_unless_its_rows_are_the_same(
+    small_policy: Small, places: Locations, small_people: Callable[..., pd.DataFrame]
+) -> None:
+    dropped = {"role": "identifier", "action": "drop", "unit": None, "resolution": None}
+    plain = {"columns": {"height": dropped}, "perturb": None, "suppress": None}
+    policy = small_policy(**plain)
+    assert [earlier(make_release(policy, places)).status for _ in range(2)] == [Status.PASSED] * 2
+    small_people().iloc[1:].to_csv(places.sources / "people.csv", index=False)
+    unkept = replace(places, ledger="off")
+    assert earlier(rehearse(policy, unkept)).status is Status.PASSED
+    for warned in (earlier(rehearse(policy, places)), earlier(make_release(policy, places))):
+        assert warned.status is Status.WARNED
+        assert warned.reason is not None
+        assert "the ledger has another release of small" in warned.reason
+    other = small_policy(**plain, name="other", publish={"to": "other"})
+    assert earlier(make_release(other, places)).status is Status.PASSED
+    same = small_policy(**plain, name="third", dataset="small", publish={"to": "third"})
+    assert earlier(make_release(same, places)).status is Status.WARNED
+
+
+def test_partitions_that_are_part_of_the_source_have_people_of_their_own(
+    small_policy: Small, places: Locations, small_people: Callable[..., pd.DataFrame]
+) -> None:
+    for key in ("2026-01", "2026-02"):
+        small_people().to_csv(places.sources / f"people-{key}.csv", index=False)
+    monthly = {"schedule": {"cron": "0 3 1 * *", "partitions": "monthly"}}
+    own = small_policy(**monthly, source={"path": "people-{partition}.csv"})
+    same = small_policy(**monthly, name="same", publish={"to": "same"})
+    for policy, second in ((own, Status.PASSED), (same, Status.WARNED)):
+        written = [make_release(policy, places, partition=key) for key in ("2026-01", "2026-02", "2026-01")]
+        assert [earlier(one).status for one in written] == [Status.PASSED, second, Status.WARNED]
 
 
 def test_without_a_ledger_and_with_other_columns_nothing_is_said(
