@@ -26,6 +26,7 @@ _ROOT: Final = Path(__file__).resolve().parents[1]
 _PROGRAM: Final = "from anon_pipeline.cli import main; main()"
 _RECORDS: Final = 2_000_000
 _COMMANDS: Final = (("init", "register.csv", "--yes"), ("run", "register.yaml"))
+_QUESTION: Final = "# QUESTION:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,10 @@ class _Done:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write the table, run both commands, print a row for each; return the first exit code that is not 0."""
+    """Write the table, run both commands, print a row for each; return the first exit code that is not 0.
+
+    Between them the questions are accepted.
+    """
     records = int(arguments[0]) if arguments else _RECORDS
     with tempfile.TemporaryDirectory(prefix="anon_pipeline_messy_") as above:
         folder = Path(above)
@@ -54,8 +58,14 @@ def main(arguments: Sequence[str]) -> int:
             print(f"{' '.join(words):30}{numbers}  exit code {done.code}", flush=True)
             if done.code:
                 return done.code
+            _accept(folder / "register.yaml")
         print(f"{_released(folder / 'releases' / 'register'):,} records released")
     return 0
+
+
+def _accept(policy: Path) -> None:
+    """Remove the questions of a policy, as whoever accepts what `init` proposed does."""
+    policy.write_text(policy.read_text().replace(_QUESTION, "# Accepted:"))
 
 
 def _run(words: Sequence[str], folder: Path) -> _Done:

@@ -12,7 +12,7 @@ import click
 
 from anon_pipeline.cli.declared_releases import check_declared_policy
 from anon_pipeline.cli.options import PATH, json_option, locations_of, project_options
-from anon_pipeline.cli.shared import echo_json, standing_questions
+from anon_pipeline.cli.shared import echo_json
 
 _EXAMPLE = """
 \b
@@ -140,6 +140,7 @@ def _check(file: Path, skip_others: bool, project: Path | None, outside: bool) -
     from anon_pipeline.policy.contradictions import refuse_contradictions  # noqa: PLC0415
     from anon_pipeline.policy.defaults_files import NAME, refuse_below_defaults  # noqa: PLC0415
     from anon_pipeline.policy.load_declared import kind_of_policy  # noqa: PLC0415
+    from anon_pipeline.policy.open_questions import refuse_open_questions  # noqa: PLC0415
 
     if skip_others and file.is_file() and not _is_ours(file):
         return Found(file, "skipped")
@@ -152,6 +153,7 @@ def _check(file: Path, skip_others: bool, project: Path | None, outside: bool) -
         else:
             policy = load_policy(file)
             refuse_contradictions(policy)
+            refuse_open_questions(policy)
             if project is not None:
                 refuse_below_defaults(policy, project)
             locations = locations_of(file, project, outside=outside)
@@ -161,8 +163,6 @@ def _check(file: Path, skip_others: bool, project: Path | None, outside: bool) -
                 f"nothing limits what a class reveals of {name}: gate.{' or gate.'.join(CLASS_LIMITS)} would"
                 for name in unlimited_secrets(policy)
             )
-            asked = standing_questions(file)
-            notes += () if asked is None else (asked,)
             return Found(file, "passed", accepted=tuple(accepted_risks(policy).items()), notes=notes)
     except (PolicyError, InputError) as error:
         return Found(file, "refused", error.problems)

@@ -20,7 +20,7 @@ from anon_pipeline.cli.options import (
     policy_argument,
     source_options,
 )
-from anon_pipeline.cli.shared import PRIVATE, Progress, echo_json, printable, warn_of_questions
+from anon_pipeline.cli.shared import PRIVATE, Progress, echo_json, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,7 +75,6 @@ def divide(
         raise InputError(
             "--mistakes-to must be given without --release: divide finds mistakes before it writes anything"
         )
-    warn_of_questions(policy_file)
     policy = load_policy(policy_file)
     locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
     locations.confine(policy)

@@ -64,7 +64,7 @@ def rehearse(ctx: click.Context, /, policy_file: Path, **options: Any) -> None:
     policy = load_policy(policy_file)
     check_partition(policy, options["partition"])
     locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
-    warn_of_questions(policy_file)
+    warn_of_questions(policy)
     asked, archive = Asked(policy, locations, options["partition"]), archive_of(policy, locations)
     warn_of_memory(asked)
     try:

@@ -40,7 +40,6 @@ from anon_pipeline.cli.shared import (
     print_refused,
     print_report,
     shows_values,
-    warn_of_questions,
 )
 
 if TYPE_CHECKING:
@@ -97,6 +96,7 @@ def _run(ctx: click.Context, policy_file: Path, options: Mapping[str, Any]) -> N
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
     from anon_pipeline.policy.load_declared import kind_of_policy  # noqa: PLC0415
+    from anon_pipeline.policy.open_questions import refuse_open_questions  # noqa: PLC0415
 
     kind = kind_of_policy(policy_file)
     if kind is not None:
@@ -113,7 +113,7 @@ def _run(ctx: click.Context, policy_file: Path, options: Mapping[str, Any]) -> N
     if options["missing"]:
         keys = missing_partitions(policy, locations, keys)
     refuse_unreportable(policy, options)
-    warn_of_questions(policy_file)
+    refuse_open_questions(policy)
     if options["jobs"] > 1:
         command = run_command(str(ctx.command.name), policy_file, options)
         ctx.exit(run_partitions(command, list(map(str, keys)), jobs=options["jobs"]))

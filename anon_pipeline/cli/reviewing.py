@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from anon_pipeline.cli.options import PATH, json_option
-from anon_pipeline.cli.shared import echo_json, standing_questions, warn_of_questions
+from anon_pipeline.cli.shared import echo_json, warn_of_questions
 
 if TYPE_CHECKING:
     from anon_pipeline.policy import Policy
@@ -47,14 +47,15 @@ def review(policy_file: Path, who: str | None, as_json: bool) -> None:
     )
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
     from anon_pipeline.policy.acknowledgements import names_somebody  # noqa: PLC0415
+    from anon_pipeline.policy.open_questions import describe_questions  # noqa: PLC0415
 
     if who is not None and not names_somebody(who):
         raise InputError("--who must name a person or an office, in at least two letters")
-    standing = standing_questions(policy_file)
-    if who is not None and standing is not None:
-        raise InputError(f"{standing} Then somebody can confirm the policy")
-    warn_of_questions(policy_file)
     policy = load_policy(policy_file)
+    standing = describe_questions(policy)
+    if who is not None and standing is not None:
+        raise InputError(f"{standing}. Then somebody can confirm the policy")
+    warn_of_questions(policy)
     questions = [*review_questions(policy)]
     document = {
         "name": policy.name,

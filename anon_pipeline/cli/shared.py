@@ -279,26 +279,13 @@ def print_warnings(report: GateReport, policy: Policy | None = None, *, rehearse
         click.echo(f"warned    {verdict.limit}{bound}: {step}")
 
 
-def standing_questions(policy_file: Path) -> str | None:
-    """Say that questions of `init`, which nobody has answered, stand in a policy; None: there are none."""
-    try:
-        lines = policy_file.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):  # loading the policy says so
-        return None
-    asked = sum(line.strip().startswith("# QUESTION:") for line in lines)
-    if not asked:
-        return None
-    said, them = f"{asked} questions of init stand", "them, and delete their lines"
-    if asked == 1:
-        said, them = "1 question of init stands", "it, and delete its lines"
-    return f"{said} in {policy_file.name}. Answer {them} (# QUESTION:)."
-
-
-def warn_of_questions(policy_file: Path) -> None:
+def warn_of_questions(policy: Policy) -> None:
     """Warn of questions of `init` that nobody has answered."""
-    said = standing_questions(policy_file)
+    from anon_pipeline.policy.open_questions import describe_questions  # noqa: PLC0415
+
+    said = describe_questions(policy)
     if said is not None:
-        click.echo(f"warning: {said}", err=True)
+        click.echo(f"warning: {said}.", err=True)
 
 
 def print_paths(data: Sequence[Path], manifest: Path, report: Path, measured: str) -> None:

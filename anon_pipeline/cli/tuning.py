@@ -96,8 +96,8 @@ def tune(
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
     from anon_pipeline.tuning.output import as_document, describe  # noqa: PLC0415
 
-    warn_of_questions(policy_file)
     policy = load_policy(policy_file)
+    warn_of_questions(policy)
     check_partition(policy, options["partition"])
     locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
     refuse_targets(policy, policy_file, locations, csv_file, map_file, partition=options["partition"])

@@ -24,6 +24,7 @@ from anon_pipeline.division.undividable import refuse_undividable
 from anon_pipeline.policy.files import Limits
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.open_questions import refuse_open_questions
 from anon_pipeline.policy.policy_file import read_document
 from anon_pipeline.policy.rendering import by_environment, render_attributes
 from anon_pipeline.policy.sections import Schedule
@@ -86,12 +87,14 @@ def divide(
         to: folder of the partitions' files, below that of the sources; None: ``partitions/<id>`` there.
         observe: called with each step, and now and then with how far a search is.
     Raises:
-        PolicyError: a policy whose releases cannot be divided; every reason.
+        PolicyError: a policy whose releases cannot be divided, every reason; or questions stand in its file,
+            which that of the partitions would not repeat.
         InputError: the source does not fit the policy, or too many partitions.
         GateRefused: the budget would refuse the partitions' releases.
         InfeasibleError: no recoding keeps the limits.
     """
     document = _fill_templates(read_document(policy_file))
+    refuse_open_questions(policy)
     refuse_undividable(policy)
     division = f"d{secrets.token_hex(4)}"  # with a letter first, it is never a date
     places = _places(policy_file, policy, locations, division, to)

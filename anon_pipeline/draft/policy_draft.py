@@ -18,7 +18,7 @@ from anon_pipeline.base.observer import Observer, ignore
 from anon_pipeline.base.places import TableUrl
 from anon_pipeline.draft.attributes import KEY_NAME, Place, plain_name, table_files
 from anon_pipeline.draft.choice import Fitted, fit
-from anon_pipeline.draft.policy_text import policy_text, questions_in
+from anon_pipeline.draft.policy_text import policy_text
 from anon_pipeline.draft.private_files import (
     make_private_folder,
     refuse_other_tables,
@@ -27,6 +27,7 @@ from anon_pipeline.draft.private_files import (
 from anon_pipeline.draft.profile.profile_table import Profile, profile_file
 from anon_pipeline.draft.profile.proposals import Proposal
 from anon_pipeline.draft.rehearsal import describe
+from anon_pipeline.policy.open_questions import questions_in
 from anon_pipeline.stages.deidentify import new_key_command
 
 

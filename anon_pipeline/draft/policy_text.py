@@ -70,11 +70,6 @@ def policy_text(profile: Profile, fitted: Fitted, place: Place) -> str:
     return text
 
 
-def questions_in(text: str) -> int:
-    """Count the questions that stand in a policy."""
-    return sum(line.lstrip().startswith("# QUESTION: ") for line in text.splitlines())
-
-
 def _flow(value: Any) -> str:
     """Write a value on one line."""
     written = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, allow_unicode=True, width=10**9)

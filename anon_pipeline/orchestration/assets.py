@@ -26,6 +26,7 @@ from anon_pipeline.orchestration.vault import (
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy.contradictions import refuse_contradictions
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.open_questions import refuse_open_questions
 from anon_pipeline.publish.accounting.booking import release_id_in
 from anon_pipeline.publish.deliver.delivery import refuse_unfit_columns
 from anon_pipeline.publish.draws.drawing import Opening
@@ -53,6 +54,7 @@ def raw(policy: Policy, *, read: Reader | None = None) -> Stage:
     def work(run: StageRun) -> Staged:
         """Read the data and accept it."""
         refuse_contradictions(run.policy)
+        refuse_open_questions(run.policy)
         refuse_unfit_scratch()
         folders = run.folders
         needs_key = run.policy.sample is not None or run.policy.stream is not None
@@ -115,6 +117,7 @@ def perturbed(policy: Policy) -> Stage:
 
 def _perturb(run: StageRun, before: Staged) -> Staged:
     refuse_contradictions(run.policy)
+    refuse_open_questions(run.policy)
     check_retainable(run.vault, run.policy)
     refuse_what_cannot_be_published(run.policy, run.folders, partition=run.partition)
     memory = published_before(run.policy, run.folders, partition=run.partition, manager=run.vault)

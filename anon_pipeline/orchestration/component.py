@@ -14,7 +14,7 @@ from anon_pipeline.base.places import TableUrl, is_local, remote_problem
 from anon_pipeline.base.project import project_root
 from anon_pipeline.orchestration.chain import Chain, chain, chain_definitions
 from anon_pipeline.orchestration.divided_release import Divided, published_divided
-from anon_pipeline.orchestration.guard import check_defs
+from anon_pipeline.orchestration.guard import check_defs, questions_in_defs
 from anon_pipeline.orchestration.jobs import build_jobs, build_release_job, build_schedule
 from anon_pipeline.orchestration.new_files import build_sensor
 from anon_pipeline.orchestration.one_process import write_one_process
@@ -122,7 +122,7 @@ class AnonymizedRelease(dg.Component):
         written = attributes.root if isinstance(attributes, Attributes) else attributes
         policy = policy_from(render_attributes(written, context.resolution_context.resolve_value))
         refuse_below_defaults(policy, Path(context.path))
-        return cls(policy)
+        return cls(policy.with_open_questions(questions_in_defs(Path(context.path))))
 
     @classmethod
     def get_spec(cls) -> dg.ComponentTypeSpec:

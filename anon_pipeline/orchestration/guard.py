@@ -6,7 +6,8 @@ Dagster has a reader of its own, without limits, that runs before any component 
 from pathlib import Path
 
 from anon_pipeline.base.errors import PolicyError
-from anon_pipeline.policy.policy_file import check_policy_file
+from anon_pipeline.policy.open_questions import questions_in
+from anon_pipeline.policy.policy_file import check_policy_file, policy_text
 
 _NAMES = ("defs.yaml", "defs.yml", "component.yaml")
 
@@ -19,7 +20,7 @@ def check_defs(folder: Path) -> None:
     Raises:
         PolicyError: naming file and limit.
     """
-    found = next((folder / name for name in _NAMES if (folder / name).exists()), None)
+    found = _defs_in(folder)
     if found is None:
         return
     try:
@@ -29,6 +30,16 @@ def check_defs(folder: Path) -> None:
     else:
         return
     raise PolicyError(problems)
+
+
+def questions_in_defs(folder: Path) -> int:
+    """Count the questions of `init` that stand in a folder's `defs.yaml`; 0 where there is no file."""
+    found = _defs_in(folder)
+    return 0 if found is None else questions_in(policy_text(found))
+
+
+def _defs_in(folder: Path) -> Path | None:
+    return next((folder / name for name in _NAMES if (folder / name).exists()), None)
 
 
 def check_defs_below(folder: Path) -> None:

@@ -17,6 +17,7 @@ from anon_pipeline.policy.defaults_files import refuse_below_defaults
 from anon_pipeline.policy.later_rules import RETIRED, broken_since
 from anon_pipeline.policy.mistake_words import mistakes_of
 from anon_pipeline.policy.model import TYPE, Policy
+from anon_pipeline.policy.open_questions import questions_in
 from anon_pipeline.policy.policy_file import document_in, policy_text, refuse_tables
 from anon_pipeline.policy.rendering import by_environment, render_attributes
 from anon_pipeline.policy.rules import broken_rules
@@ -49,7 +50,7 @@ def load_policy(path: str | Path, *, retired: bool = False) -> Policy:
 def parse_policy(text: str, *, retired: bool = False) -> Policy:
     """Read a policy from YAML text; see `load_policy`."""
     attributes, problems = _attributes_in(text, TYPE, Policy)
-    return policy_from(attributes, problems, retired=retired)
+    return policy_from(attributes, problems, retired=retired).with_open_questions(questions_in(text))
 
 
 def parsed_file(path: Path, kind: str, model: type[BaseModel]) -> tuple[Any, list[str]]:

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 from pydantic import (
     BaseModel,
     Field,
+    PrivateAttr,
     ValidationInfo,
     field_validator,
     model_validator,
@@ -118,6 +119,7 @@ class Policy(ColumnsByRole, Strict):
     reviewed: Annotated[Reviewed | None, LATER, NEUTRAL] = Field(
         None, description="Who has reviewed the policy; `anon-pipeline review` asks what to confirm."
     )
+    _open_questions: int = PrivateAttr(0)
 
     @classmethod
     def model_json_schema(cls, *arguments: Any, **named: Any) -> dict[str, Any]:
@@ -158,6 +160,17 @@ class Policy(ColumnsByRole, Strict):
         copied = super().model_copy(update=update, deep=deep)
         for computed in ("making", "review_digest"):
             copied.__dict__.pop(computed, None)
+        return copied
+
+    @property
+    def open_questions(self) -> int:
+        """Questions of `init` in the file that this was read from; 0 if it was read from no file."""
+        return self._open_questions
+
+    def with_open_questions(self, asked: int) -> Policy:
+        """Return a copy that knows how many questions stand in its file, see `policy.open_questions`."""
+        copied = self.model_copy()
+        copied._open_questions = asked
         return copied
 
     @cached_property

@@ -22,6 +22,7 @@ from anon_pipeline.gate import GateReport
 from anon_pipeline.ledger import exact_text
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.open_questions import refuse_open_questions
 from anon_pipeline.publish.accounting.booking import Booking, booking, epsilon_in, with_release_id
 from anon_pipeline.publish.deliver.delivery import deliver_published
 from anon_pipeline.publish.destination import refuse_private_place
@@ -210,9 +211,11 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
         GateRefused: a limit was not kept or not measured, or the budget is spent; nothing is published.
         InputError: facts that no stage writes; the ledger cannot be written, the population cannot be read,
             or the policy signs and there is no usable key.
+        PolicyError: questions of `init` stand in the policy's file.
         PublishError: the destination is private or cannot be written, or another run holds it; see
             `write_release`. ``in_place``: it was published, and not delivered.
     """
+    refuse_open_questions(policy)
     locations.confine(policy, partition)
     refuse_private_place(policy, locations)
     booked = booking(policy, locations, partition=partition)

@@ -22,6 +22,7 @@ from anon_pipeline.perturb.entropy import Entropy, system_entropy
 from anon_pipeline.policy.contradictions import refuse_contradictions
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.open_questions import refuse_open_questions
 from anon_pipeline.policy.source import placeless
 from anon_pipeline.publish import Published, publish
 from anon_pipeline.publish.accounting.booking import Booking, booking
@@ -74,9 +75,10 @@ def anonymize(
         InputError: the data does not fit the policy.
         InfeasibleError: no recoding within the limits.
         PolicyError: the policy has a budget, which only the ledger of `make_release` and Dagster can keep; or
-            it contradicts itself, see `policy.contradictions`.
+            it contradicts itself, see `policy.contradictions`; or questions stand in its file.
     """
     refuse_contradictions(policy)
+    refuse_open_questions(policy)
     refuse_unfit_scratch()
     if policy.budget is not None:
         raise PolicyError("budget: cannot be kept in memory. Use make_release, the command line or Dagster.")
@@ -181,8 +183,9 @@ def make_release(  # noqa: PLR0913 - two are deprecated
     Raises:
         InputError, InfeasibleError, PublishError: see the stages and `publish`.
         GateRefused: see `publish`; its ``advice`` says what to change in the policy.
-        PolicyError: the policy contradicts itself, see `policy.contradictions`; or it is weaker than a
-            `policy.defaults.yaml` of the project accepts, see `policy.defaults_files`.
+        PolicyError: the policy contradicts itself, see `policy.contradictions`; questions stand in its file,
+            see `policy.open_questions`; or it is weaker than a `policy.defaults.yaml` of the project accepts,
+            see `policy.defaults_files`.
     """
     if told is not None or searching is not None:
         observe = observer_of(told, searching)
@@ -215,6 +218,7 @@ def make_release(  # noqa: PLR0913 - two are deprecated
 def _open(asked: Request) -> Opening:
     """Refuse what can be refused before anything is read; return the release in the ledger, and its draws."""
     policy, locations, partition = asked.policy, asked.locations, asked.partition
+    refuse_open_questions(policy)
     refuse_early(policy, locations, partition, asked.archive)
     with private_stage("ledger"):
         booked = booking(policy, locations, partition=partition)

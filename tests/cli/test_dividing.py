@@ -204,9 +204,11 @@ def test_questions_of_init_are_counted(
     made = project(folder, small_people)
     path = made.path / "policy.yaml"
     path.write_text("# QUESTION: who?\n" + path.read_text())
-    for command in (("divide", "--into", "2"), ("check-policy",), ("review",), ("tune",)):
-        said = made.call(command[0], "policy.yaml", *command[1:]).err
-        assert "1 question of init stands in policy.yaml" in said, command
+    for command, code in (("divide", 2), ("check-policy", 2), ("review", 0), ("tune", 0)):
+        done = made.call(command, "policy.yaml")
+        assert "1 question of init stands in the policy" in done.err, command
+        assert done.code == code, command
+    assert [*made.path.glob("policy-d*.yaml")] == []
 
 
 def test_a_name_that_begins_with_a_dash_and_two_at_a_time(

@@ -70,10 +70,14 @@ def test_a_refusal_has_the_code_of_run(
         assert "refused by linking_risk" in done.err
 
 
-def test_questions_of_init_that_are_left_are_a_warning(folder: Folders) -> None:
+def test_questions_of_init_that_are_left_are_a_warning_and_nothing_is_published(folder: Folders) -> None:
     made = folder()
     file = made.path / "policy.yaml"
     assert "questions of init" not in made.call("rehearse", "policy.yaml").err
     file.write_text(file.read_text() + "# `# QUESTION:` stands where\n    # QUESTION: one\n# QUESTION: two\n")
-    assert "warning: 2 questions of init stand in policy.yaml" in made.call("rehearse", "policy.yaml").err
-    assert "warning: 2 questions of init stand in policy.yaml" in made.call("run", "policy.yaml").err
+    rehearsed, run = (made.call(command, "policy.yaml") for command in ("rehearse", "run"))
+    assert (rehearsed.code, run.code) == (0, 2)
+    assert "warning: 2 questions of init stand in the policy" in rehearsed.err
+    assert "2 questions of init stand in the policy" in run.err
+    assert "Until then nothing is published" in run.err
+    assert not (made.path / "releases").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import dagster as dg
@@ -12,6 +13,7 @@ import pytest
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.encode import noise
 from anon_pipeline.ledger import ledger_at
+from anon_pipeline.orchestration.component import build_release
 from anon_pipeline.orchestration.failures import as_failure
 
 Make = Callable[..., "Project"]  # noqa: F821 - conftest's
@@ -39,6 +41,22 @@ def test_a_traceback_of_a_private_stage_ends_where_the_stage_begins(
     assert "secret" not in text  # neither the line nor the local
     assert "in quoting" not in text
     assert "pipeline.py" not in text
+
+
+def test_a_policy_with_open_questions_is_refused_before_anything_is_read(
+    project: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unread(*_: object, **__: object) -> pd.DataFrame:
+        raise AssertionError("the source was read")
+
+    monkeypatch.setattr("anon_pipeline.orchestration.assets.read_source", unread)
+    made = project()
+    asked = build_release(made.policy.with_open_questions(2), made.folder)
+    result = replace(made, definitions=asked).run("small_release")
+    (failed,) = (event for event in result.all_events if event.is_step_failure)
+    assert failed.step_key == "small__raw"
+    assert "2 questions of init stand in the policy" in failed.step_failure_data.error.message
+    assert made.released() == []
 
 
 def test_failures_are_not_retried() -> None:

@@ -13,7 +13,7 @@ from dagster.components.testing import create_defs_folder_sandbox
 from anon_pipeline import AnonymizedRelease
 from anon_pipeline.base.errors import PolicyError
 from anon_pipeline.base.size_bounds import POLICY_BYTES
-from anon_pipeline.orchestration.guard import check_defs, check_defs_below
+from anon_pipeline.orchestration.guard import check_defs, check_defs_below, questions_in_defs
 from anon_pipeline.policy import Policy, policy_from
 from anon_pipeline.policy.size import refuse_large_values
 from anon_pipeline.policy.templates import template
@@ -73,6 +73,20 @@ def test_files_by_dagsters_other_names_are_found(tmp_path: Path) -> None:
         (folder / name).write_text("a: 1\na: 2\n", encoding="utf-8")
         with pytest.raises(PolicyError, match="keys must be unique"):
             check_defs_below(folder)
+
+
+def test_the_component_knows_of_questions_in_its_file(tmp_path: Path) -> None:
+    folder = _folder(tmp_path, f"# QUESTION: who?\n{FINE}\n  # QUESTION: what?\n")
+    assert (questions_in_defs(folder), questions_in_defs(tmp_path)) == (2, 0)
+    with create_defs_folder_sandbox() as sandbox:
+        path = sandbox.scaffold_component(
+            component_cls=AnonymizedRelease,
+            defs_yaml_contents={"type": "anon_pipeline.AnonymizedRelease", "attributes": {}},
+        )
+        (path / "defs.yaml").write_text(f"# QUESTION: who?\n{FINE}")
+        with sandbox.load_component_and_build_defs(defs_path=path) as (component, _):
+            assert isinstance(component, AnonymizedRelease)
+            assert component.policy.open_questions == 1
 
 
 @pytest.mark.parametrize("name", ["twice", "large", "a long text"])
