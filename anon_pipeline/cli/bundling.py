@@ -16,7 +16,7 @@ from anon_pipeline.cli.options import (
     release_argument,
     show_values_option,
 )
-from anon_pipeline.cli.shared import echo_json
+from anon_pipeline.cli.shared import echo_json, print_withdrawal
 
 if TYPE_CHECKING:
     from anon_pipeline.ledger import Ledger
@@ -62,6 +62,7 @@ def bundle(  # noqa: PLR0913 - the options of a command
     with private_stage("bundle"):
         data = packing.bundle(release, policy_file, against, ledger=_ledger(locations), tables=tables)
         packing.write_bundle(path, data)
+        print_withdrawal(release, locations)
     if as_json:
         echo_json({"bundle": str(path)})
     else:

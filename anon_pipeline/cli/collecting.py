@@ -153,7 +153,8 @@ def _policy_of(
         written = (folder / COLLECTION, folder / PAGE)
         refuse_targets(policy, policy_file, locations, *written, partition=None)
     key = signing_key(policy.publish.sign, folder=locations.sources)
-    return Against(policy, locations.hierarchies, sources=locations.sources), key
+    found = Against(policy, locations.hierarchies, sources=locations.sources, ledger=locations.ledger)
+    return found, key
 
 
 def _refusals(made: Collected) -> Iterator[tuple[str, str]]:

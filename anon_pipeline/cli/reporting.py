@@ -15,7 +15,7 @@ from anon_pipeline.cli.options import (
     release_argument,
     show_values_option,
 )
-from anon_pipeline.cli.shared import PRIVATE, echo_json, write_file
+from anon_pipeline.cli.shared import PRIVATE, echo_json, print_withdrawal, write_file
 
 
 @click.command()
@@ -75,6 +75,8 @@ def report(  # noqa: PLR0913 - the options of a command
         else:
             page = internal_report_of(whole, document, locations)
         write_page(path, page, private=internal)
+        if locations is not None:
+            print_withdrawal(release, locations)
     if whole is None:
         click.echo(_IN_PART, err=True)
     if as_json:

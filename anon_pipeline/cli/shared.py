@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from anon_pipeline.base.observer import Step
     from anon_pipeline.base.record_numbers import RecordNumbers
     from anon_pipeline.gate import GateReport
+    from anon_pipeline.policy.locations import Locations
     from anon_pipeline.policy.model import Policy
 
 
@@ -286,6 +287,22 @@ def warn_of_questions(policy: Policy) -> None:
     said = describe_questions(policy)
     if said is not None:
         click.echo(f"warning: {said}.", err=True)
+
+
+def print_withdrawal(release: Path, locations: Locations) -> None:
+    """Warn if the project's ledger has a release as withdrawn.
+
+    Args:
+        release: its folder or its manifest.
+    """
+    from anon_pipeline.publish.manifest.manifest import MANIFEST  # noqa: PLC0415
+    from anon_pipeline.publish.release_files import manifest_of  # noqa: PLC0415
+    from anon_pipeline.publish.verify.withdrawn import warn_if_withdrawn  # noqa: PLC0415
+
+    document = manifest_of(release / MANIFEST if release.is_dir() else release)
+    found = warn_if_withdrawn(document, locations.ledger)
+    if found is not None:
+        click.echo(f"warning: {found.text}. See {found.section}", err=True)
 
 
 def print_paths(data: Sequence[Path], manifest: Path, report: Path, measured: str) -> None:

@@ -74,7 +74,7 @@ def verify(
         policy = _policy(policy_file, release)
         locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
         locations.confine(policy)
-        against = Against(policy, locations.hierarchies, key, locations.sources)
+        against = Against(policy, locations.hierarchies, key, locations.sources, locations.ledger)
     if several:
         verify_several(release, against, jobs=options["jobs"], as_json=as_json)
         return

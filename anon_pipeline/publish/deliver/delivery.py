@@ -21,16 +21,15 @@ from anon_pipeline.base.left_to_do import said_if_ended
 from anon_pipeline.base.size_bounds import MANIFEST_BYTES, read_small
 from anon_pipeline.catalog.destinations import DESTINATIONS
 from anon_pipeline.catalog.entry_code import import_entry
-from anon_pipeline.ledger import ledger_at
-from anon_pipeline.ledger.required_memory import named_by
 from anon_pipeline.policy.files import Limits
-from anon_pipeline.policy.locations import OFF, Locations
+from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.deliver.unfit_columns import Columns
 from anon_pipeline.publish.expected_columns import expected_columns
 from anon_pipeline.publish.lock import hold_folder
 from anon_pipeline.publish.manifest.manifest import BESIDE, MANIFEST
 from anon_pipeline.publish.release_files import is_file_beside, manifest_of, read_bytes
+from anon_pipeline.publish.verify.withdrawn import withdrawal_of
 from anon_pipeline.stages.private import Staged
 
 KEY = "publish.deliver"
@@ -154,11 +153,7 @@ def _command(partition: str | None) -> str:
 
 
 def _refuse_withdrawn(locations: Locations, document: Mapping[str, Any]) -> None:
-    release_id, _ = named_by(document)
-    if release_id is None or locations.ledger == OFF:
-        return
-    events = ledger_at(locations.ledger, make=False).events()
-    if [one.event for one in events if one.release_id == release_id][-1:] == ["withdrawn"]:
+    if withdrawal_of(document, locations.ledger) is not None:
         raise InputError(f"{MANIFEST}: must not be of a release that was withdrawn. Remove its files.")
 
 

@@ -51,6 +51,7 @@ from anon_pipeline.publish.verify.verify_files import (
 )
 from anon_pipeline.publish.verify.verify_policy import Against, check_policy, chosen_policy, whole_policy
 from anon_pipeline.publish.verify.versions import RULES_2, Rules
+from anon_pipeline.publish.verify.withdrawn import warn_if_withdrawn
 from anon_pipeline.publish.version_1.version_1 import RULES_1
 from anon_pipeline.sources.population import read_population
 
@@ -67,7 +68,7 @@ class Verification:
     report: a verdict per check; what could not be verified is unmeasured and says why.
     unverified: leaves of the manifest that nothing vouches for; none where its signature was verified. Of a
         release that is refused there is no list.
-    warnings: what its manifest revealed too much, if it is of a version that did.
+    warnings: that it was withdrawn; what its manifest revealed too much, if it is of a version that did.
     policy: that it was verified with; None: there was none.
     table: what was released, as this policy reads it; None: without a policy, or it cannot be read.
     """
@@ -138,7 +139,12 @@ def verify_in_detail(path: Path, against: Against) -> Verification:
     if against.key is None and not report.with_status(Status.REFUSED):
         left = tuple(list_unverified(read.document, _held_against(read, against, report, anew, rules)))
     later = any(one.reason and one.reason.startswith(LATER) for one in gate)
-    warned = (*warnings_for(read.document), *([LOOKED_FOR] if later else []))
+    withdrawn = warn_if_withdrawn(read.document, given.ledger)
+    warned = (
+        *([] if withdrawn is None else [withdrawn]),
+        *warnings_for(read.document),
+        *([LOOKED_FOR] if later else []),
+    )
     return Verification(report, left, warned, against.policy, frame)
 
 

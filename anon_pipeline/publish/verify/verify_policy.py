@@ -38,12 +38,14 @@ class Against:
     key: that should have signed it; None: a signature is not checked.
     sources: folder of the population's file, if the policy names one; where there is none, the limits on who
         knows the population stay unmeasured.
+    ledger: URL of the ledger that knows whether it was withdrawn; None: it is not asked.
     """
 
     policy: Policy | None = None
     hierarchies: Path = Path()
     key: Ed25519PublicKey | None = None
     sources: Path = Path()
+    ledger: str | None = None
 
 
 def whole_policy(policy: Policy | None) -> Policy | None:

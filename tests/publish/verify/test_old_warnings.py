@@ -13,6 +13,7 @@ import pytest
 
 from anon_pipeline import cli
 from anon_pipeline.publish.verify.old_warnings import DOCUMENT, LOOKED_FOR, WARNINGS, warnings_for
+from anon_pipeline.publish.verify.withdrawn import WITHDRAWN
 
 ROOT = Path(__file__).resolve().parents[3]
 OLD = Path(__file__).parents[1] / "version_1"
@@ -51,7 +52,7 @@ def test_every_warning_has_a_section_and_every_section_a_warning() -> None:
     sections = {
         re.sub(r"[^a-z0-9 ]", "", line[3:].lower()).replace(" ", "-") for line in re.findall("## .*", text)
     }
-    assert sections == {*WARNINGS, LOOKED_FOR.name}
+    assert sections == {*WARNINGS, LOOKED_FOR.name, WITHDRAWN}
     for name in sections:
         assert f"(#{name})" in text
     assert {name for names in APPLYING.values() for name in names} == set(WARNINGS)
