@@ -98,12 +98,28 @@ def _print(document: Mapping[str, Any]) -> None:
 
 
 def _ask(questions: Sequence[str]) -> None:
-    """Ask each question; end the program after a no."""
+    """Ask each question; end the program after a no.
+
+    Raises:
+        InputError: standard input ends before all are answered.
+    """
     click.echo(f"\n{len(questions)} questions; after a no the policy must change")
     for number, question in enumerate(questions, start=1):
-        if not click.confirm(f"  {number:2}. {question}", default=None):
+        if not _confirm(f"  {number:2}. {question}"):
             click.echo(f"Question {number} was answered with no. Change the policy, and review it again.")
             sys.exit(1)
+
+
+def _confirm(question: str) -> bool:
+    """Ask a question until it is answered with yes or no."""
+    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
+
+    try:
+        return click.confirm(question, default=None)
+    except click.Abort as ended:
+        if not isinstance(ended.__context__, EOFError):
+            raise  # Ctrl-C
+    raise InputError("--who must be given on a terminal: standard input ended before all was answered")
 
 
 def _print_section(policy: Policy, who: str) -> None:

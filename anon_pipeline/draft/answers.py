@@ -125,6 +125,9 @@ def prompt_of(proposal: Proposal, look: Look, answers: Collection[str]) -> str:
     """
     seen = look.seen
     asked = _asked_of_people(proposal) if PERSON in answers else questions.asked_in(proposal.question or "")
+    about_names = (questions.MANY_CATEGORIES, questions.NAMES_PERSONS)
+    if any(one in (proposal.question or "") for one in about_names):
+        asked = f"{asked} {questions.NOT_KNOWN}"
     about_roles = (questions.KNOWN_TO_OTHERS, questions.SECRET_WITH_GAPS)
     if seen.missing_share <= MOST_LACKING or not any(one in (proposal.question or "") for one in about_roles):
         return asked

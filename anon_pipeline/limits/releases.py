@@ -168,8 +168,9 @@ REPEATED_NOISE = Limit(
     Words(
         "New noise is not drawn for the same people without an end, by a schedule or by hand: the mean of "
         "the releases would reveal what it hides. Only advice.",
-        advice="set a budget of at most ε = 10 without a window, put {partition} into the source if each "
-        "period has people of its own, or let published noise stay (perturb.republish: sticky).",
+        advice="set a budget without a window, of at most ε = 10, or of what is spent already if that is "
+        "more; put {partition} into the source if each period has people of its own, or let published noise "
+        "stay (perturb.republish: sticky).",
         question="linkability",
     ),
     Judged(judge=_judge_repeated_noise, bound=lambda wanted: None, regards=("memory",)),

@@ -107,3 +107,17 @@ def test_where_person_is_an_answer_it_is_said_what_it_means() -> None:
     prompt = prompt_of(asked, look, possible_answers(look, person=True))
     assert prompt == f"{questions.ONE_PERSON} {questions.asked_in(questions.DAY_OR_MONTH)}"
     assert questions.ONE_PERSON not in prompt_of(proposed, look, possible_answers(look))
+
+
+def test_what_known_releases_is_said_where_values_may_name_people() -> None:
+    rng = np.random.default_rng(0)
+    letters = rng.choice([*"abcdefghijklmnopqrstuvwxyz"], (400, 6))
+    words = ["".join(word) for word in letters]
+    look = look_at(pd.Series(rng.choice(words, 2_000), name="line"))
+    proposed = propose_role(look)
+    assert questions.MANY_CATEGORIES in str(proposed.question)
+    answers = possible_answers(look)
+    assert "known" in answers
+    assert prompt_of(proposed, look, answers) == f"could a value name a person? {questions.NOT_KNOWN}"
+    other = replace(proposed, question=questions.NO_HIERARCHY)
+    assert questions.NOT_KNOWN not in prompt_of(other, look, answers)

@@ -57,6 +57,8 @@ MANY_CATEGORIES = (
     "could a value name a person? If yes, or if you do not know, keep this line: it is left out. If no, "
     "write role: generalize with a hierarchy (anon-pipeline hierarchy), or role: sensitive."
 )
+NOT_KNOWN = "If yes, or if you do not know: leave out. Known releases values that many records have."
+"""What the answers on a terminal mean for a column whose values may name people."""
 NO_HIERARCHY = (
     "do your readers need it? If no, keep this line: it is left out. If yes, write a hierarchy "
     "(anon-pipeline hierarchy) and role: generalize."
