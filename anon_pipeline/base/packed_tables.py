@@ -258,6 +258,12 @@ def counted_cells(table: Table, name: str) -> tuple[pd.Series, NDArray[np.int64]
     return cells, np.bincount(numbers)
 
 
+def different_cells(table: Table, name: str) -> pd.Series:
+    """Return the values of a column: of a packed one each once, if that is known; else all cells."""
+    found = numbered_cells(table, name)
+    return table[name] if found is None else found[1].rename(name)
+
+
 def change_cells(
     table: Table, name: str, change: Callable[[pd.Series], pd.Series]
 ) -> pd.Series | PackedColumn:

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from anon_pipeline.base.order import different_values
-from anon_pipeline.base.packed_tables import column_type
+from anon_pipeline.base.packed_tables import Table, column_type
 from anon_pipeline.base.rows import keep_rows
-from anon_pipeline.base.values import column_codes, text_codes
+from anon_pipeline.base.values import arrow_codes, column_codes
 from anon_pipeline.base.word_forms import plain_word
 from anon_pipeline.evidence.coarse_values import code_groups, end_marks
 from anon_pipeline.evidence.evidence import Evidence, Originals, value_classes
@@ -72,7 +73,25 @@ def read_column(series: pd.Series) -> ReadColumn:
     if pd.api.types.is_numeric_dtype(series) and not pd.api.types.is_bool_dtype(series):
         numbers = series.to_numpy(np.float64, na_value=np.nan)
         return ReadColumn(_rank_numbers(numbers), numbers)
-    numbered, written = text_codes(series)
+    return _read_words(*arrow_codes(series))
+
+
+def _read_table_column(table: Table, name: str) -> ReadColumn:
+    """Read a column of a table as `read_column` does; texts of a packed one are read once each."""
+    kind = column_type(table, name)
+    if pd.api.types.is_numeric_dtype(kind):
+        return read_column(table[name])
+    return _read_words(*column_codes(table, name))
+
+
+def _read_words(numbered: NDArray[np.int64], arrow: pa.LargeStringArray) -> ReadColumn:
+    """Read texts as words, or as numbers if all are.
+
+    Args:
+        numbered: (n,) place in ``arrow`` of each text.
+        arrow: (m,) different texts; a missing one is one of them.
+    """
+    written = pd.Series(arrow.to_numpy(zero_copy_only=False), dtype=object)
     there = written.notna().to_numpy()
     codes, texts = np.where(there, np.cumsum(there) - 1, -1)[numbered], written[there].tolist()
     quantities = _quantities(texts)
@@ -133,7 +152,7 @@ def near_homogeneity(evidence: Evidence, name: str) -> float:
     Args:
         name: of a released column.
     """
-    column, labels = read_column(evidence.released[name]), evidence.classes.labels
+    column, labels = _read_table_column(evidence.released, name), evidence.classes.labels
     exact = _share(column.ranked, labels, evidence.people, MOST)
     return max(exact, coarse_homogeneity(column, labels, evidence.people))
 

@@ -17,12 +17,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from anon_pipeline.base.coded_columns import CodedTexts
 from anon_pipeline.base.digest import digest_column, digest_packed
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.freed_memory import return_freed_memory
-from anon_pipeline.base.packed_tables import PackedTable, Table
+from anon_pipeline.base.packed_tables import PackedTable, Table, numbered_cells
 from anon_pipeline.base.threads import side_by_side
 from anon_pipeline.base.values import to_arrow
 from anon_pipeline.policy.locations import plain_partition
@@ -54,7 +56,7 @@ class Lineage:
     """Where a table belongs, and what it was made from.
 
     tables: `table_digest` of each stage so far, in order; the last one is the table's own. In memory only
-        those that the gate is given are counted, the others have zeros.
+        those that the gate is given are counted, by `held_digest`; the others have zeros.
     """
 
     where: Where
@@ -63,7 +65,11 @@ class Lineage:
     def after(self, stage: str, frame: Table) -> Lineage:
         """Return the lineage of the table that a stage makes of this one."""
         counted = self.where.project is not None or stage in _JUDGED
-        return Lineage(self.where, {**self.tables, stage: table_digest(frame) if counted else "0" * 64})
+        return Lineage(self.where, {**self.tables, stage: self.digest(frame) if counted else "0" * 64})
+
+    def digest(self, frame: Table) -> str:
+        """Return the digest by which a table is known here: of one that is stored, or only kept in memory."""
+        return held_digest(frame) if self.where.project is None else table_digest(frame)
 
     @property
     def stage(self) -> str:
@@ -87,6 +93,29 @@ def table_digest(frame: Table) -> str:
     for said in side_by_side(columns, records=len(frame)):
         sha.update(said.encode(errors="surrogatepass") + b"\0")
     return sha.hexdigest()
+
+
+def held_digest(frame: Table) -> str:
+    """Return a digest of a table that stays in memory; of another one with equal content it may differ.
+
+    Of texts that repeat each one is read once, where `table_digest` reads the text of every record.
+    """
+    if not isinstance(frame, PackedTable):
+        return table_digest(frame)
+    sha = hashlib.sha256()
+    for said in side_by_side([partial(_held, frame, name) for name in frame.columns], records=len(frame)):
+        sha.update(said.encode(errors="surrogatepass") + b"\0")
+    return sha.hexdigest()
+
+
+def _held(table: PackedTable, name: str) -> str:
+    found = numbered_cells(table, name) if isinstance(table.packed_column(name), CodedTexts) else None
+    if found is None:
+        return _digest_of(table, name)
+    numbers, cells = found
+    sha = hashlib.sha256(f"{numbers.dtype}\0".encode())
+    sha.update(np.ascontiguousarray(numbers).data)
+    return f"{_digest_of_series(name, cells)} {sha.hexdigest()}"
 
 
 def _digest_of(table: PackedTable, name: str) -> str:
@@ -127,7 +156,7 @@ def broken_table(stage: str, frame: Table, lineage: Lineage | None, where: Where
         problems.append(f"{stage}: belongs to another partition. {_AGAIN}")
     if lineage.stage != stage:
         problems.append(f"{stage}: must be made by that stage, it was made by {lineage.stage}. {_AGAIN}")
-    elif lineage.tables[stage] != table_digest(frame):
+    elif lineage.tables[stage] != lineage.digest(frame):
         problems.append(f"{stage}: differs from what the stage has made. Materialize {stage} again.")
     return problems
 
@@ -152,7 +181,9 @@ class Descent:
             originals: (n, columns) the table of `k_anonymized`.
         """
         problems = broken_table("suppressed", self.frame, self.lineage, self.where)
-        if self.lineage is not None and self.lineage.tables.get("k_anonymized") != table_digest(originals):
+        if self.lineage is not None and self.lineage.tables.get("k_anonymized") != self.lineage.digest(
+            originals
+        ):
             problems.append(
                 "suppressed: must be made from the table of k_anonymized that is there now, it was made from "
                 "another one. Materialize perturbed again, and all that follows."

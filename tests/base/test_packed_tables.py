@@ -20,6 +20,7 @@ from anon_pipeline.base.packed_tables import (
     change_cells,
     column_type,
     counted_cells,
+    different_cells,
     factorize_column,
     insert_column,
     is_large,
@@ -273,3 +274,15 @@ def test_counted_cells_of_any_table() -> None:
 def test_missing_cells_of_any_table() -> None:
     for table in (packed(), frame()):
         assert missing_cells(table, "city").tolist() == [False, True, False]
+
+
+def test_different_cells_are_those_that_occur_each_once_with_name_and_type() -> None:
+    often = pd.concat([frame()] * 8, ignore_index=True)
+    table = pack_large(often)
+    for name in often:
+        found, whole = different_cells(table, name), often[name]
+        assert (found.name, found.dtype) == (name, whole.dtype)
+        assert found.tolist() == pytest.approx([*dict.fromkeys(whole)], nan_ok=True)
+    few = different_cells(take_rows(table, np.array([1] * 8)), "city")
+    assert (len(few), few.isna().tolist()) == (1, [True])
+    assert different_cells(frame(), "age").tolist() == [40, 30, 40]

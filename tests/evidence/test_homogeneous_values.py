@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.packed_columns import pack_column
+from anon_pipeline.base.packed_tables import PackedTable
 from anon_pipeline.encode.codes import CLASS, RECORD
 from anon_pipeline.evidence.evidence import Evidence, evidence_from
 from anon_pipeline.evidence.homogeneous_values import (
@@ -50,6 +53,14 @@ def test_spellings_missing_cells_and_nearly_equal_numbers_are_one_value(small_po
     assert shares == {"illness": 1 / 3, "note": 1 / 3, "income": 1 / 3}
     assert spellings(found, "illness") == 5
     assert spellings(found, "income") == spellings(found, "note") == 0
+
+
+def test_of_packed_tables_the_same_is_told(small_policy: Small) -> None:
+    found = evidence(small_policy())
+    columns = {str(name): pack_column(column) for name, column in table().items()}
+    packed = replace(found, released=PackedTable(columns, len(table())))
+    for name in ("illness", "note", "income"):
+        assert near_homogeneity(packed, name) == near_homogeneity(found, name) > 0
 
 
 @pytest.mark.parametrize(("others", "told"), [(1, 1 / 3), (2, 0.0)])

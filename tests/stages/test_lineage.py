@@ -15,6 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_pipeline.base.errors import GateRefused, InputError
+from anon_pipeline.base.packed_columns import pack_column
+from anon_pipeline.base.packed_tables import PackedTable
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.locations import Locations
@@ -25,6 +27,7 @@ from anon_pipeline.stages.lineage import (
     Where,
     broken_table,
     from_json,
+    held_digest,
     table_digest,
     to_json,
 )
@@ -91,6 +94,28 @@ def test_a_digest_tells_values_names_and_order_apart() -> None:
     ]
     assert len({table_digest(one) for one in (frame, *others)}) == 7
     assert table_digest(frame.set_index(pd.Index([5, 6]))) == table_digest(frame)
+
+
+def test_a_digest_in_memory_tells_tables_apart_that_are_packed() -> None:
+    texts = pd.Series(["Cork", None, "Bonn", "Cork"], dtype="str")
+    columns = {"city": pack_column(texts), "age": pack_column(pd.Series([1, 2, 1, 1]))}
+    found = held_digest(PackedTable(columns, 4))
+    assert held_digest(PackedTable(dict(columns), 4)) == found
+    for rows in ([1, 0, 2, 3], [0, 1, 2], [0, 1, 3, 2]):
+        other = {name: column.take(np.array(rows)) for name, column in columns.items()}
+        assert held_digest(PackedTable(other, len(rows))) != found
+    for series in (texts.replace("Bonn", "bonn"), texts.fillna("")):
+        assert held_digest(PackedTable({**columns, "city": pack_column(series)}, 4)) != found
+    assert held_digest(PackedTable({"town": columns["city"], "age": columns["age"]}, 4)) != found
+    frame = PackedTable(columns, 4).unpack()
+    assert held_digest(frame) == table_digest(frame)
+
+
+def test_only_in_memory_a_digest_may_depend_on_how_a_table_is_packed() -> None:
+    packed = PackedTable({"city": pack_column(pd.Series(["Cork", "Bonn"] * 9, dtype="str"))}, 18)
+    stored, held = (Lineage(Where(project, "small"), {}) for project in ("a" * 32, None))
+    assert stored.digest(packed) == table_digest(packed) == table_digest(packed.unpack())
+    assert held.digest(packed) == held_digest(packed) != table_digest(packed)
 
 
 def test_a_column_that_no_file_can_hold_counts_by_name() -> None:

@@ -44,6 +44,7 @@ IS_RECORD_KEY = Rule(
     "must be a keyed hash, different in every record",
     lambda s: bool(s.str.fullmatch(rf"[0-9a-f]{{{2 * ID}}}").all()) and not s.str[:ID].duplicated().any(),
     (pd.Series(["Ann"]), pd.Series(["0" * 2 * ID] * 2)),
+    counts=True,
 )
 IS_MASKED = rule_with("must be masked", lambda s: set(s.dropna().unique()) <= {MASKED}, ["Ann"])
 IS_HASHED = rule_with(

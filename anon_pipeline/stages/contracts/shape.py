@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from anon_pipeline.base.packed_tables import PackedTable, Table
+from anon_pipeline.base.packed_tables import PackedTable, Table, different_cells
 
 TABLE = "DataFrameSchema"
 """Stands for the table where a rule is not about one column."""
@@ -20,11 +20,14 @@ class Rule:
     name: the rule in words.
     holds: whether a column keeps the rule.
     bad: columns that break the rule; whoever judges must refuse each of them.
+    counts: whether it matters how often a value occurs. Else a column keeps the rule if its different values
+        do, and of a packed column they alone are looked at.
     """
 
     name: str
     holds: Callable[[pd.Series], bool] = field(repr=False)
     bad: tuple[pd.Series, ...] = field(repr=False)
+    counts: bool = False
 
     def __post_init__(self) -> None:
         """Refuse a rule without an example that it refuses: it could not be checked that it is judged."""
@@ -70,15 +73,21 @@ def broken_rules(frame: Table, contract: Contract) -> set[str]:
     if any(name not in got for name in contract.columns):
         lines.add(f"{TABLE}: column_in_dataframe")
     for name, shape in contract.columns.items():
-        for column in _columns_named(frame, name):
+        for column in _columns_named(frame, name, shape):
             lines |= {f"{name}: {line}" for line in _broken_rules(column, shape)}
     return lines
 
 
-def _columns_named(frame: Table, name: str) -> Iterator[pd.Series]:
+def judged_column(table: PackedTable, name: str, shape: Shape) -> pd.Series:
+    """Return what a column is judged by: its different values, or all if it matters how often they occur."""
+    whole = any(rule.counts for rule in shape.rules)
+    return table[name] if whole else different_cells(table, name)
+
+
+def _columns_named(frame: Table, name: str, shape: Shape) -> Iterator[pd.Series]:
     """Yield the columns of a name: a table that is not packed may have several."""
     if isinstance(frame, PackedTable):
-        yield from (frame[one] for one in frame.columns if one == name)
+        yield from (judged_column(frame, one, shape) for one in frame.columns if one == name)
         return
     for place in [place for place, other in enumerate(frame.columns) if other == name]:
         yield frame.iloc[:, place]

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from anon_pipeline.base.packed_tables import PackedTable, Table, unpack_table
+from anon_pipeline.base.packed_tables import PackedTable, Table
 from anon_pipeline.base.rows import some_rows
-from anon_pipeline.stages.contracts.shape import TABLE, Contract, Rule, Shape, broken_rules
+from anon_pipeline.stages.contracts.shape import TABLE, Contract, Rule, Shape, broken_rules, judged_column
 
 if TYPE_CHECKING:
     import pandera.pandas as pa
@@ -63,7 +63,8 @@ def _broken_columns(table: PackedTable, contract: Contract) -> set[str]:
     found = broken_by_pandera(some_rows(table, np.arange(min(len(table), 1))), whole)
     for name, shape in contract.columns.items():
         if name in table:
-            found |= broken_by_pandera(unpack_table(table[[name]]), Contract({name: shape}))
+            column = judged_column(table, name, shape).to_frame(name)
+            found |= broken_by_pandera(column, Contract({name: shape}))
     return found
 
 

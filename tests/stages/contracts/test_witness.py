@@ -15,6 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anon_pipeline.base.packed_columns import pack_column
+from anon_pipeline.base.packed_tables import PackedTable
 from anon_pipeline.catalog.detectors import DETECTORS
 from anon_pipeline.catalog.detectors.patterns import matches
 from anon_pipeline.encode.codes import PERSON, code_quasi_identifiers
@@ -24,7 +26,8 @@ from anon_pipeline.policy import Policy, policy_from
 from anon_pipeline.stages import pipeline
 from anon_pipeline.stages.contracts import stages as contracts_module
 from anon_pipeline.stages.contracts import witness
-from anon_pipeline.stages.contracts.shape import Contract, Rule, broken_rules
+from anon_pipeline.stages.contracts.column_rules import IS_RECORD_KEY
+from anon_pipeline.stages.contracts.shape import Contract, Rule, Shape, broken_rules
 from anon_pipeline.stages.contracts.stages import (
     broken_contract,
     deidentified_contract,
@@ -33,6 +36,7 @@ from anon_pipeline.stages.contracts.stages import (
     release_contract,
 )
 from anon_pipeline.stages.contracts.witness import NOT_RUNNING, broken_by_pandera, list_missed_breaks
+from anon_pipeline.stages.persons import ID
 from tests.conftest import SMALL, merged
 from tests.example_counts import examples_of
 
@@ -288,6 +292,37 @@ def test_both_judges_say_the_same(changes: dict[str, object], gone: set[str]) ->
     contract = release_contract(_policy())
     table = _changed(changes).drop(columns=list(gone))
     assert broken_rules(table, contract) == broken_by_pandera(table, contract)
+
+
+@settings(max_examples=examples_of(40))
+@given(
+    st.dictionaries(
+        st.sampled_from(["age", "city", "height", "income", "illness", "note", "_record_id"]),
+        st.sampled_from([None, "x", 1, 170.0, 170.3, np.nan, "ann@example.org", "[20, 30)", True, pd.NaT]),
+        max_size=3,
+    ),
+    st.integers(0, RECORDS - 1),
+)
+def test_a_packed_table_breaks_the_rules_that_it_breaks_unpacked(
+    changes: dict[str, object], row: int
+) -> None:
+    contract = release_contract(_policy())
+    table = _release()
+    for name, value in changes.items():  # in one record: the others keep the rules
+        column = table[name].astype(object) if name in table else pd.Series([0] * RECORDS, dtype=object)
+        column[row] = value
+        table[name] = pd.Series(column.tolist())
+    packed = PackedTable({name: pack_column(column) for name, column in table.items()}, RECORDS)  # type: ignore[misc]
+    assert broken_rules(packed, contract) == broken_rules(table, contract)
+    assert broken_by_pandera(packed, contract) == broken_by_pandera(table, contract)
+
+
+def test_a_rule_that_counts_sees_all_records_of_a_packed_column() -> None:
+    contract = Contract({"key": Shape("str", (IS_RECORD_KEY,), nullable=False)})
+    keys = pd.Series([f"{i:0{ID}x}" * 2 for i in (1, 2, 2)], dtype="str")
+    for column, broken in ((keys.drop_duplicates(), set()), (keys, {f"key: {IS_RECORD_KEY.name}"})):
+        packed = PackedTable({"key": pack_column(column)}, len(column))
+        assert broken_rules(packed, contract) == broken_by_pandera(packed, contract) == broken
 
 
 def test_a_person_twice_breaks_the_contract(small_people: Callable[..., pd.DataFrame]) -> None:
