@@ -153,6 +153,7 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
             "passes": {**BIT, "description": "Whether a rehearsal passed."},
             "refused": {**list_of(TEXT), "description": "Limits that it did not keep."},
             "problem": WORDS,
+            "said": {**list_of(TEXT), "description": "What the terminal shows: what is left, and warnings."},
         }
     ),
     "tune": object_of(

@@ -164,7 +164,7 @@ def summary(
 
 
 def as_document(fitted: Fitted, target: Path, tables: Sequence[Path]) -> dict[str, Any]:
-    """Return what `summary` says, as JSON types; arguments as there."""
+    """Return what `summary` says, as JSON types, and its sentences; arguments as there."""
     return {
         "policy": str(target),
         "tables": [_from_here(path) for path in tables],
@@ -172,7 +172,8 @@ def as_document(fitted: Fitted, target: Path, tables: Sequence[Path]) -> dict[st
         "refused": list(fitted.refused),
         "problem": fitted.problem or None,
         "roles": dict(Counter(one.role for one in fitted.proposals)),
-        "questions": sum(one.question is not None for one in fitted.proposals),
+        "questions": questions_in(target.read_text(encoding="utf-8")),
+        "said": summary(fitted, target, tables),
     }
 
 

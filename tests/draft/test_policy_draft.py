@@ -9,7 +9,7 @@ import pytest
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.draft.attributes import Place
-from anon_pipeline.draft.policy_draft import draft, place_of, summary, write_draft
+from anon_pipeline.draft.policy_draft import as_document, draft, place_of, summary, write_draft
 from anon_pipeline.draft.profile.profile_table import profile_file
 from anon_pipeline.policy import load_policy
 from anon_pipeline.sources.patients import patients
@@ -29,6 +29,8 @@ def test_a_policy_is_written_that_loads(tmp_path: Path) -> None:
     assert asked > 0
     assert lines[-2] == f"Answer the questions in the file, then: anon-pipeline rehearse {target}"
     assert not any("against your answer" in line for line in lines)
+    document = as_document(fitted, target, made.tables)
+    assert (document["questions"], document["said"]) == (asked, lines)
     overruled = summary(fitted, target, made.tables, against=["height", "town"])
     assert overruled[1] == "left out against your answer: height, town; the file says why"
     with pytest.raises(InputError, match=r"policy.yaml: must not be there yet"):
