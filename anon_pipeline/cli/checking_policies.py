@@ -153,7 +153,7 @@ def _check(file: Path, skip_others: bool, project: Path | None, outside: bool) -
         else:
             policy = load_policy(file)
             refuse_contradictions(policy)
-            refuse_open_questions(policy)
+            refuse_open_questions(policy.open_questions)
             if project is not None:
                 refuse_below_defaults(policy, project)
             locations = locations_of(file, project, outside=outside)

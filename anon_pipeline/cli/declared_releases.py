@@ -13,7 +13,14 @@ import click
 
 from anon_pipeline.cli.options import command_to_run, locations_of
 from anon_pipeline.cli.run_output import without_values
-from anon_pipeline.cli.shared import PRIVATE, Progress, echo_json, print_report
+from anon_pipeline.cli.shared import (
+    PRIVATE,
+    Progress,
+    echo_json,
+    print_report,
+    warn_of_questions,
+    warnings_of,
+)
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -22,6 +29,7 @@ if TYPE_CHECKING:
     from anon_pipeline.declared.draft import DeclaredPublished
     from anon_pipeline.policy.declared_release import DeclaredRelease
     from anon_pipeline.policy.locations import Locations
+    from anon_pipeline.publish.verify.old_warnings import Warned
 
 _NOT_OF_RUN = {
     "partition": "--partition",
@@ -88,6 +96,7 @@ def rehearse_declared_release(
     if options["partition"] is not None:
         raise InputError(f"--partition must be left out for {kind.words}")
     policy = load_declared(policy_file, kind)
+    warn_of_questions(policy)
     locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
     try:
         with Progress() as progress:
@@ -122,7 +131,8 @@ def rehearse_declared_release(
             click.echo(f"warning: {line}", err=True)
         click.echo("\n".join(left))
         publishing = command_to_run(policy_file, options)
-        click.echo(f"Nothing was published, and no ε was spent. To publish: {publishing}")
+        first = "answer the questions, then " if policy.open_questions else ""
+        click.echo(f"Nothing was published, and no ε was spent. To publish: {first}{publishing}")
     click.echo(PRIVATE, err=True)
 
 
@@ -221,9 +231,18 @@ def _manifest_kind(release: Path) -> ReleaseKind | None:
 
 
 def verify_declared_release(
-    release: Path, policy_file: Path | None, key: Ed25519PublicKey | None, *, as_json: bool
+    release: Path,
+    policy_file: Path | None,
+    key: Ed25519PublicKey | None,
+    *,
+    withdrawn: Warned | None,
+    as_json: bool,
 ) -> None:
-    """Check a release against its manifest, and print what was found."""
+    """Check a release against its manifest, and print what was found.
+
+    Args:
+        withdrawn: that it was withdrawn; None: it was not.
+    """
     from anon_pipeline.base.errors import private_stage  # noqa: PLC0415
     from anon_pipeline.declared.declared_manifest import UNVERIFIED  # noqa: PLC0415
     from anon_pipeline.declared.declared_verify import verify_declared  # noqa: PLC0415
@@ -243,10 +262,12 @@ def verify_declared_release(
                 "in_part": False,
                 "verdicts": report.to_json()["verdicts"],
                 "unverified": [{"path": path, "how": "not verifiable", "why": _WHY} for path in unverified],
-                "warnings": [],
+                "warnings": warnings_of([] if withdrawn is None else [withdrawn]),
             }
         )
     else:
+        if withdrawn is not None:
+            click.echo(f"warning: {withdrawn.text}. See {withdrawn.section}", err=True)
         print_report(report, f"{release.resolve().name}, checked", at_hand=True)
         unmeasured = ", ".join(verdict.limit for verdict in report.with_status(Status.UNMEASURED))
         if unmeasured:
@@ -275,8 +296,10 @@ def check_declared_policy(
     from anon_pipeline.declared.parts import parts_of  # noqa: PLC0415
     from anon_pipeline.policy.epsilon_dp import LARGE_EPSILON  # noqa: PLC0415
     from anon_pipeline.policy.load_declared import load_declared  # noqa: PLC0415
+    from anon_pipeline.policy.open_questions import refuse_open_questions  # noqa: PLC0415
 
     policy = load_declared(file, kind)
+    refuse_open_questions(policy.open_questions)
     locations.confine(policy)
     locations.release(policy)
     losses = list[str]()

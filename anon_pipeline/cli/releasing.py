@@ -103,6 +103,7 @@ def _run(ctx: click.Context, policy_file: Path, options: Mapping[str, Any]) -> N
         run_declared(policy_file, kind, options)
         return
     policy, span = load_policy(policy_file), options["span"]
+    refuse_open_questions(policy.open_questions)
     if span is None:
         check_partition(policy, options["partition"])
     elif options["partition"] is not None or options["internal_report"] is not None:
@@ -113,7 +114,6 @@ def _run(ctx: click.Context, policy_file: Path, options: Mapping[str, Any]) -> N
     if options["missing"]:
         keys = missing_partitions(policy, locations, keys)
     refuse_unreportable(policy, options)
-    refuse_open_questions(policy)
     if options["jobs"] > 1:
         command = run_command(str(ctx.command.name), policy_file, options)
         ctx.exit(run_partitions(command, list(map(str, keys)), jobs=options["jobs"]))

@@ -52,7 +52,7 @@ def review(policy_file: Path, who: str | None, as_json: bool) -> None:
     if who is not None and not names_somebody(who):
         raise InputError("--who must name a person or an office, in at least two letters")
     policy = load_policy(policy_file)
-    standing = describe_questions(policy)
+    standing = describe_questions(policy.open_questions)
     if who is not None and standing is not None:
         raise InputError(f"{standing}. Then somebody can confirm the policy")
     warn_of_questions(policy)

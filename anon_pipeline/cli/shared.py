@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from anon_pipeline.gate import GateReport
     from anon_pipeline.policy.locations import Locations
     from anon_pipeline.policy.model import Policy
+    from anon_pipeline.policy.open_questions import Questioned
+    from anon_pipeline.publish.verify.old_warnings import Warned
 
 
 _EACH = 10  # kernels from one line to the next, where there is no terminal
@@ -280,29 +282,38 @@ def print_warnings(report: GateReport, policy: Policy | None = None, *, rehearse
         click.echo(f"warned    {verdict.limit}{bound}: {step}")
 
 
-def warn_of_questions(policy: Policy) -> None:
+def warn_of_questions(policy: Questioned) -> None:
     """Warn of questions of `init` that nobody has answered."""
     from anon_pipeline.policy.open_questions import describe_questions  # noqa: PLC0415
 
-    said = describe_questions(policy)
+    said = describe_questions(policy.open_questions)
     if said is not None:
         click.echo(f"warning: {said}.", err=True)
 
 
-def print_withdrawal(release: Path, locations: Locations) -> None:
-    """Warn if the project's ledger has a release as withdrawn.
+def find_withdrawal(release: Path, locations: Locations) -> Warned | None:
+    """Return the warning that the project's ledger has a release as withdrawn; None: it has not.
 
     Args:
         release: its folder or its manifest.
     """
-    from anon_pipeline.publish.manifest.manifest import MANIFEST  # noqa: PLC0415
-    from anon_pipeline.publish.release_files import manifest_of  # noqa: PLC0415
     from anon_pipeline.publish.verify.withdrawn import warn_if_withdrawn  # noqa: PLC0415
+    from anon_pipeline.publish.writer import read_manifest  # noqa: PLC0415
 
-    document = manifest_of(release / MANIFEST if release.is_dir() else release)
-    found = warn_if_withdrawn(document, locations.ledger)
+    document = read_manifest(release if release.is_dir() else release.parent)
+    return warn_if_withdrawn(document or {}, locations.ledger)
+
+
+def print_withdrawal(release: Path, locations: Locations) -> None:
+    """Warn if the project's ledger has a release as withdrawn, see `find_withdrawal`."""
+    found = find_withdrawal(release, locations)
     if found is not None:
         click.echo(f"warning: {found.text}. See {found.section}", err=True)
+
+
+def warnings_of(found: Iterable[Warned]) -> list[dict[str, Any]]:
+    """Return warnings of releases, as JSON has them."""
+    return [{"name": one.name, "text": one.text, "section": one.section} for one in found]
 
 
 def print_paths(data: Sequence[Path], manifest: Path, report: Path, measured: str) -> None:

@@ -21,7 +21,7 @@ from anon_pipeline.cli.options import (
     project_options,
     release_argument,
 )
-from anon_pipeline.cli.shared import echo_json, print_report, print_table, printable
+from anon_pipeline.cli.shared import echo_json, find_withdrawal, print_report, print_table, printable
 from anon_pipeline.cli.verifying_several import as_document, deeper_folders_in_words, verify_several
 
 if TYPE_CHECKING:
@@ -67,7 +67,11 @@ def verify(
     if options["jobs"] > 1 and not several:
         raise InputError("--jobs must be given for a folder of several releases only")
     if is_declared_release(release):
-        verify_declared_release(release, policy_file, key, as_json=as_json)
+        withdrawn = None
+        if policy_file is not None:
+            locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
+            withdrawn = find_withdrawal(release, locations)
+        verify_declared_release(release, policy_file, key, withdrawn=withdrawn, as_json=as_json)
         return
     against = Against(key=key)
     if policy_file is not None:

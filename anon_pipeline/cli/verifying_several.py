@@ -11,7 +11,7 @@ import click
 
 from anon_pipeline.base.observer import Observer, Step
 from anon_pipeline.cli.declared_releases import is_declared_release
-from anon_pipeline.cli.shared import Progress, echo_json, print_table, printable
+from anon_pipeline.cli.shared import Progress, echo_json, print_table, printable, warnings_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,7 +86,7 @@ def as_document(found: Verification) -> dict[str, Any]:
         "in_part": found.in_part,
         "verdicts": found.report.to_json()["verdicts"],
         "unverified": [asdict(leaf) for leaf in found.unverified],
-        "warnings": [{**asdict(warning), "section": warning.section} for warning in found.warnings],
+        "warnings": warnings_of(found.warnings),
     }
 
 

@@ -40,6 +40,7 @@ from anon_pipeline.limits.verdicts import GateReport
 from anon_pipeline.perturb.entropy import Entropy, system_entropy
 from anon_pipeline.policy.declared_release import DeclaredRelease
 from anon_pipeline.policy.locations import OFF, Locations
+from anon_pipeline.policy.open_questions import refuse_open_questions
 from anon_pipeline.publish.accounting.booking import Booking
 from anon_pipeline.publish.destination import refuse_private_place
 from anon_pipeline.publish.draws.draw_keys import Draws
@@ -157,8 +158,9 @@ def draw_release(
         GateRefused: refused whatever would be drawn, or ε is beyond the budget.
         InputError: the source cannot be read, or lacks columns or records.
         PublishError: the destination is private or cannot be written.
-        PolicyError: a budget without a ledger.
+        PolicyError: a budget without a ledger, or questions stand in the policy's file.
     """
+    refuse_open_questions(policy.open_questions)
     parts = parts_of(policy.kind)
     refuse_unpublishable(policy, locations)
     with private_stage("ledger"):

@@ -94,7 +94,7 @@ def divide(
         InfeasibleError: no recoding keeps the limits.
     """
     document = _fill_templates(read_document(policy_file))
-    refuse_open_questions(policy)
+    refuse_open_questions(policy.open_questions)
     refuse_undividable(policy)
     division = f"d{secrets.token_hex(4)}"  # with a letter first, it is never a date
     places = _places(policy_file, policy, locations, division, to)

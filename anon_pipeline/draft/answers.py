@@ -40,6 +40,9 @@ ANSWERS: Mapping[str, Callable[[Look], Proposal | None]] = MappingProxyType(
 )
 """What a person can say of a column, and the proposal that follows; None where the values do not allow it."""
 
+NOT_KNOWN = "If yes, or if you do not know: leave out. Known releases values that many records have."
+"""What the answers mean for a column whose values may name people."""
+
 PERSON = "person"
 """The answer that a column says whose record it is: it is offered where a question is whether it does."""
 
@@ -127,7 +130,7 @@ def prompt_of(proposal: Proposal, look: Look, answers: Collection[str]) -> str:
     asked = _asked_of_people(proposal) if PERSON in answers else questions.asked_in(proposal.question or "")
     about_names = (questions.MANY_CATEGORIES, questions.NAMES_PERSONS)
     if any(one in (proposal.question or "") for one in about_names):
-        asked = f"{asked} {questions.NOT_KNOWN}"
+        asked = f"{asked} {NOT_KNOWN}"
     about_roles = (questions.KNOWN_TO_OTHERS, questions.SECRET_WITH_GAPS)
     if seen.missing_share <= MOST_LACKING or not any(one in (proposal.question or "") for one in about_roles):
         return asked

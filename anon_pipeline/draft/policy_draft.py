@@ -141,7 +141,7 @@ def summary(
     """
     roles = dict.fromkeys(proposal.role for proposal in fitted.proposals)
     counts = [f"{sum(p.role == role for p in fitted.proposals)} {role}" for role in roles]
-    asked = questions_in(target.read_text(encoding="utf-8"))
+    asked = len(questions_in(target.read_text(encoding="utf-8")))
     stand = "question stands" if asked == 1 else "questions stand"
     lines = [f"wrote {_from_here(path)} (private: it has values; edit it)" for path in tables]
     lines.append(f"wrote {target}: {', '.join(counts)}; {asked} {stand} in it")
@@ -172,7 +172,7 @@ def as_document(fitted: Fitted, target: Path, tables: Sequence[Path]) -> dict[st
         "refused": list(fitted.refused),
         "problem": fitted.problem or None,
         "roles": dict(Counter(one.role for one in fitted.proposals)),
-        "questions": questions_in(target.read_text(encoding="utf-8")),
+        "questions": len(questions_in(target.read_text(encoding="utf-8"))),
         "said": summary(fitted, target, tables),
     }
 

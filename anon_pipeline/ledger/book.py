@@ -7,7 +7,7 @@ writer shares.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -33,9 +33,10 @@ from anon_pipeline.ledger.required_memory import named_by
 from anon_pipeline.ledger.store import (
     Store,
     events_and_head,
+    events_of,
     published_elsewhere,
+    published_in,
     published_of,
-    published_rows,
     store_at,
 )
 from anon_pipeline.ledger.tables import paid_tables, refuse_another_table, tables_of
@@ -184,6 +185,11 @@ class Ledger:
         with self.store.reading() as connection:
             return events_and_head(connection)[0]
 
+    def events_of(self, release_id: str) -> list[Event]:
+        """Read the events of a release, in their order; the chain is not verified."""
+        with self.store.reading() as connection:
+            return events_of(connection, release_id)
+
     def knows(self, release_id: str) -> bool:
         """Tell whether a release was ever opened here."""
         return any(event.release_id == release_id for event in self.events())
@@ -210,19 +216,13 @@ class Ledger:
         with self.store.reading() as connection:
             return published_elsewhere(connection, asked.source_columns, dataset=asked.dataset)
 
-    def published_rows(self, asked: Asked, *, within: str | None, but: str | None) -> frozenset[str | None]:
-        """Return the digests of the rows of all releases of the dataset that were ever published.
+    def published_in(self, datasets: Collection[str]) -> list[Event]:
+        """Return the publications of some datasets, also of releases that were withdrawn.
 
         It is asked for advice only, so the chain is not verified.
-
-        Args:
-            within: partition whose releases count; None: all.
-            but: id of the release that asks.
-        Returns:
-            With None where a release's rows are not known.
         """
         with self.store.reading() as connection:
-            return published_rows(connection, asked.dataset, partition=within, but=but)
+            return published_in(connection, datasets)
 
     def has_published(self, asked: Asked) -> bool:
         """Tell whether a release of the dataset was ever published; the chain is not verified."""

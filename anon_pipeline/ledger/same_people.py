@@ -5,8 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Literal
 
+from anon_pipeline.catalog.releases import group_of
 from anon_pipeline.ledger.book import Ledger
 from anon_pipeline.ledger.budget import sum_spent
+from anon_pipeline.ledger.chain import Event
 from anon_pipeline.ledger.requests import Asked
 from anon_pipeline.policy.sections import Budget
 
@@ -32,3 +34,43 @@ def published_epsilon(ledger: Ledger, asked: Asked, *, but: str | None) -> Fract
     counted = all_of_the_people(asked)
     now = ledger.now()
     return sum_spent(entries, counted, dataset=asked.dataset, partition=asked.partition, now=now).epsilon
+
+
+_SHOWS_SECRETS = "bucketized:"  # of accounts whose releases show secrets as they are
+
+
+def uncompared_rows(
+    ledger: Ledger, asked: Asked, *, but: str | None, own_people: bool
+) -> frozenset[str | None]:
+    """Return the rows of releases of the dataset that nothing compares with what is asked.
+
+    With a record key, releases of the same name that were made with one are compared with it, see
+    `cross_release`.
+
+    Args:
+        but: id of the release that asks.
+        own_people: whether partitions of one kind and group have different people: the source has one of its
+            own for each. Those of another kind, or of another group, may have the same.
+    Returns:
+        Digests of rows; None where they are not known.
+    """
+    return frozenset(
+        event.rows_digest
+        for event in ledger.published_in([asked.dataset, f"{_SHOWS_SECRETS}{asked.dataset}"])
+        if event.release_id != but
+        and not _is_compared(event, asked)
+        and not (own_people and _have_other_people(event, asked))
+    )
+
+
+def _is_compared(event: Event, asked: Asked) -> bool:
+    """Tell whether a release is of those that are compared with what is asked, by the record key."""
+    return None not in (asked.memory, event.memory) and event.release == asked.release
+
+
+def _have_other_people(event: Event, asked: Asked) -> bool:
+    """Tell whether two releases are of different partitions of one kind, and of one group (`group_of`)."""
+    if event.partition is None or asked.partition is None or event.partition == asked.partition:
+        return False
+    same_kind = event.partition_kind == asked.partition_kind
+    return same_kind and group_of(event.partition) == group_of(asked.partition)

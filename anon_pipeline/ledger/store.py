@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from functools import lru_cache
@@ -129,21 +129,16 @@ def published_elsewhere(connection: sa.Connection, source_columns: str | None, *
     return source_columns is not None and connection.execute(same.limit(1)).first() is not None
 
 
-def published_rows(
-    connection: sa.Connection, dataset: str, *, partition: str | None, but: str | None
-) -> frozenset[str | None]:
-    """Return the digests of the rows that a dataset's releases were ever published with, see `Event`.
+def published_in(connection: sa.Connection, datasets: Collection[str]) -> list[Event]:
+    """Read the publications of some datasets, in their order."""
+    wanted = sa.select(*_COLUMNS).where(EVENTS.c.event == "published", EVENTS.c.dataset.in_(datasets))
+    return [Event(*row) for row in connection.execute(wanted.order_by(EVENTS.c.seq))]
 
-    Args:
-        partition: of which only; None: of all.
-        but: id of a release that is left out.
-    """
-    rows = sa.select(EVENTS.c.rows_digest).where(
-        EVENTS.c.event == "published", EVENTS.c.dataset == dataset, EVENTS.c.release_id != (but or "")
-    )
-    if partition is not None:
-        rows = rows.where(EVENTS.c.partition == partition)
-    return frozenset(connection.execute(rows.distinct()).scalars())
+
+def events_of(connection: sa.Connection, release_id: str) -> list[Event]:
+    """Read the events of a release, in their order."""
+    wanted = sa.select(*_COLUMNS).where(EVENTS.c.release_id == release_id).order_by(EVENTS.c.seq)
+    return [Event(*row) for row in connection.execute(wanted)]
 
 
 def published_of(connection: sa.Connection, dataset: str) -> bool:
@@ -192,6 +187,16 @@ def store_at(url: str, *, make: bool = True) -> Store:
         with store.writing() as connection:
             upgrade(connection, shown)
     return store
+
+
+def is_missing_file(url: str) -> bool:
+    """Tell whether a URL names a SQLite file that is not there."""
+    try:
+        parsed = _parse(url)
+    except InputError:
+        return False
+    named = parsed.get_backend_name() == "sqlite" and parsed.database not in (None, "", ":memory:")
+    return named and not Path(str(parsed.database)).exists()
 
 
 def _parse(url: str) -> URL:

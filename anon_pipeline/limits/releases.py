@@ -113,25 +113,25 @@ def _comparable(policy: Policy) -> Demanded:
 
 
 def _judge_earlier_release(case: Case, demand: Demand) -> Verdict:
-    """Judge whether the ledger has releases of the dataset, but none with the same rows.
+    """Judge whether the ledger has releases of the dataset that have other rows, and that nothing compares.
 
-    What was published with these rows before tells nothing new. A release of which the ledger does not know
-    the rows may have others.
+    A release with the same rows tells nothing new. One of which the ledger does not know the rows may have
+    others. Generated data is about nobody.
     """
-    earlier = case.in_ledger.rows
-    if not earlier or canonical_form(case.release[case.policy.released]).digest in earlier:
+    policy = case.policy
+    if isinstance(policy, PublicPolicy):
+        return Verdict(demand.name, Status.UNMEASURED, reason="needs --policy: a source is not public")
+    others = frozenset[str | None]() if policy.source.kind.generated else case.in_ledger.rows
+    if not others or others == {canonical_form(case.release[policy.released]).digest}:
         return Verdict(demand.name, Status.PASSED)
+    unkeyed = ", which was made without record_key or under another name"
+    compared = "" if policy.record_key is None else unkeyed
     reason = (
-        f"the ledger has another release of {case.policy.dataset or case.policy.name}, and without "
-        "record_key nobody knows who joined or left since: whoever compares the two releases may learn the "
-        "values of these people"
+        f"the ledger has another release of {policy.dataset or policy.name}{compared}: whoever compares the "
+        "two may learn the values of people who joined or left between them, and more of everybody if their "
+        "columns differ"
     )
     return Verdict(demand.name, Status.REFUSED, reason=reason)
-
-
-def _incomparable(policy: Policy) -> Demanded:
-    generated = policy.source.kind.generated
-    return {} if policy.record_key is not None or not policy.unchanged or generated else {"": Advised(None)}
 
 
 CROSS_RELEASE_K = Limit(
@@ -196,17 +196,18 @@ NEWCOMERS = Limit(
 EARLIER_RELEASE = Limit(
     "earlier_release",
     Words(
-        "The ledger has no other release of this dataset, apart from one with the same records. Whoever "
-        "compares two releases may learn the values of people who joined or left between them. Only advice.",
-        advice="name the identifier of a person in record_key: newcomers then counts these people. If the "
-        "people are others, give dataset another name; if each period has people of its own, put "
-        "{partition} into the source.",
+        "The ledger has no other release of this dataset with other records or columns, except those with "
+        "which newcomers compares this one. Whoever compares two releases learns more than from each. Only "
+        "advice.",
+        advice="name the identifier of a person in record_key from the first release on: later ones of the "
+        "same name are then compared (newcomers, gate.cross_release_k). If each period has people of its "
+        "own, put {partition} into the source; only if all people are others, give dataset another name.",
         question="inference",
     ),
     Judged(
         judge=_judge_earlier_release, bound=lambda wanted: None, needs=("originals",), regards=("memory",)
     ),
-    demanded=_incomparable,
+    demanded=lambda policy: {"": Advised(None)},
     expectation="",
     advisable=True,
     published=Published(valued=False),

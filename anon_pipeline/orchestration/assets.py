@@ -54,7 +54,7 @@ def raw(policy: Policy, *, read: Reader | None = None) -> Stage:
     def work(run: StageRun) -> Staged:
         """Read the data and accept it."""
         refuse_contradictions(run.policy)
-        refuse_open_questions(run.policy)
+        refuse_open_questions(run.policy.open_questions)
         refuse_unfit_scratch()
         folders = run.folders
         needs_key = run.policy.sample is not None or run.policy.stream is not None
@@ -117,7 +117,7 @@ def perturbed(policy: Policy) -> Stage:
 
 def _perturb(run: StageRun, before: Staged) -> Staged:
     refuse_contradictions(run.policy)
-    refuse_open_questions(run.policy)
+    refuse_open_questions(run.policy.open_questions)
     check_retainable(run.vault, run.policy)
     refuse_what_cannot_be_published(run.policy, run.folders, partition=run.partition)
     memory = published_before(run.policy, run.folders, partition=run.partition, manager=run.vault)

@@ -21,7 +21,7 @@ from anon_pipeline.declared.draft import DeclaredPublished, Draft, draw_release,
 from anon_pipeline.declared.parts import parts_of
 from anon_pipeline.limits.verdicts import GateReport, Status, Verdict
 from anon_pipeline.orchestration.failures import as_failure
-from anon_pipeline.orchestration.guard import check_defs
+from anon_pipeline.orchestration.guard import check_defs, questions_in_defs
 from anon_pipeline.orchestration.jobs import build_release_job, build_schedule
 from anon_pipeline.orchestration.metadata import markdown_list
 from anon_pipeline.orchestration.resources import Folders, active_session, default_resources
@@ -97,7 +97,7 @@ class DeclaredComponent(dg.Component):
         rendered = render_attributes(written, context.resolution_context.resolve_value)
         policy = declared_from(rendered, cls.kind)
         refuse_declared_below_defaults(policy, Path(context.path))
-        return cls(policy)
+        return cls(policy.with_open_questions(questions_in_defs(Path(context.path))))
 
     def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
         """Build the release's definitions for a project."""

@@ -32,10 +32,10 @@ def check_defs(folder: Path) -> None:
     raise PolicyError(problems)
 
 
-def questions_in_defs(folder: Path) -> int:
-    """Count the questions of `init` that stand in a folder's `defs.yaml`; 0 where there is no file."""
+def questions_in_defs(folder: Path) -> tuple[int, ...]:
+    """Return the lines with questions of `init` in a folder's `defs.yaml`; none where there is no file."""
     found = _defs_in(folder)
-    return 0 if found is None else questions_in(policy_text(found))
+    return () if found is None else questions_in(policy_text(found))
 
 
 def _defs_in(folder: Path) -> Path | None:

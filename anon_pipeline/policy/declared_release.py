@@ -20,6 +20,7 @@ from anon_pipeline.policy.frozen_mapping import Keyed
 from anon_pipeline.policy.kind_names import ReleaseFormat
 from anon_pipeline.policy.marks import AFTER, LATER, PRIVATE, SHOWN, TEXT, Below
 from anon_pipeline.policy.model import document_digest, file_schema
+from anon_pipeline.policy.open_questions import Questioned
 from anon_pipeline.policy.protection import NEUTRAL
 from anon_pipeline.policy.responsible import Responsible
 from anon_pipeline.policy.schema_choices import discriminate
@@ -45,7 +46,7 @@ class DeclaredPublish(Strict):
     )
 
 
-class DeclaredRelease(Strict):
+class DeclaredRelease(Questioned, Strict):
     """The policy of a release whose columns are declared; each kind of release has a model of its own."""
 
     kind: ClassVar[ReleaseKind]

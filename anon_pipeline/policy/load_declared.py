@@ -14,7 +14,8 @@ from anon_pipeline.policy.declared_release import DeclaredRelease
 from anon_pipeline.policy.defaults_files import refuse_declared_below_defaults
 from anon_pipeline.policy.load import parsed_file
 from anon_pipeline.policy.mistake_words import mistakes_of
-from anon_pipeline.policy.policy_file import read_document
+from anon_pipeline.policy.open_questions import questions_in
+from anon_pipeline.policy.policy_file import policy_text, read_document
 
 
 def kind_of_policy(path: Path) -> ReleaseKind | None:
@@ -42,7 +43,7 @@ def load_declared(path: Path, kind: ReleaseKind, *, retired: bool = False) -> De
             `policy.defaults.yaml`, see `policy.defaults_files`.
     """
     attributes, problems = parsed_file(path, kind.type, policy_model(kind))
-    policy = declared_from(attributes, kind, problems)
+    policy = declared_from(attributes, kind, problems).with_open_questions(questions_in(policy_text(path)))
     if not retired:
         refuse_declared_below_defaults(policy, path)
     return policy

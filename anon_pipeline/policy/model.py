@@ -13,7 +13,6 @@ from typing import Annotated, Any
 from pydantic import (
     BaseModel,
     Field,
-    PrivateAttr,
     ValidationInfo,
     field_validator,
     model_validator,
@@ -34,6 +33,7 @@ from anon_pipeline.policy.gate_limits import Gate
 from anon_pipeline.policy.later_rules import RETIRED, broken_since
 from anon_pipeline.policy.marks import AFTER, LATER, PRIVATE, SHOWN, TEXT
 from anon_pipeline.policy.noise_rules import without_public_scale
+from anon_pipeline.policy.open_questions import Questioned
 from anon_pipeline.policy.protection import FEWER, NEUTRAL, PRESENT
 from anon_pipeline.policy.recoding import Anonymize
 from anon_pipeline.policy.responsible import Responsible
@@ -58,7 +58,7 @@ from anon_pipeline.policy.walks import binding_fields
 TYPE = "anon_pipeline.AnonymizedRelease"
 
 
-class Policy(ColumnsByRole, Strict):
+class Policy(ColumnsByRole, Questioned, Strict):
     """One release, as its policy describes it."""
 
     name: Annotated[str, SHOWN] = Field(
@@ -119,7 +119,6 @@ class Policy(ColumnsByRole, Strict):
     reviewed: Annotated[Reviewed | None, LATER, NEUTRAL] = Field(
         None, description="Who has reviewed the policy; `anon-pipeline review` asks what to confirm."
     )
-    _open_questions: int = PrivateAttr(0)
 
     @classmethod
     def model_json_schema(cls, *arguments: Any, **named: Any) -> dict[str, Any]:
@@ -160,17 +159,6 @@ class Policy(ColumnsByRole, Strict):
         copied = super().model_copy(update=update, deep=deep)
         for computed in ("making", "review_digest"):
             copied.__dict__.pop(computed, None)
-        return copied
-
-    @property
-    def open_questions(self) -> int:
-        """Questions of `init` in the file that this was read from; 0 if it was read from no file."""
-        return self._open_questions
-
-    def with_open_questions(self, asked: int) -> Policy:
-        """Return a copy that knows how many questions stand in its file, see `policy.open_questions`."""
-        copied = self.model_copy()
-        copied._open_questions = asked
         return copied
 
     @cached_property

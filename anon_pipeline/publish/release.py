@@ -215,7 +215,7 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
         PublishError: the destination is private or cannot be written, or another run holds it; see
             `write_release`. ``in_place``: it was published, and not delivered.
     """
-    refuse_open_questions(policy)
+    refuse_open_questions(policy.open_questions)
     locations.confine(policy, partition)
     refuse_private_place(policy, locations)
     booked = booking(policy, locations, partition=partition)

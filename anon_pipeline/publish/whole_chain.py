@@ -78,7 +78,7 @@ def anonymize(
             it contradicts itself, see `policy.contradictions`; or questions stand in its file.
     """
     refuse_contradictions(policy)
-    refuse_open_questions(policy)
+    refuse_open_questions(policy.open_questions)
     refuse_unfit_scratch()
     if policy.budget is not None:
         raise PolicyError("budget: cannot be kept in memory. Use make_release, the command line or Dagster.")
@@ -218,7 +218,7 @@ def make_release(  # noqa: PLR0913 - two are deprecated
 def _open(asked: Request) -> Opening:
     """Refuse what can be refused before anything is read; return the release in the ledger, and its draws."""
     policy, locations, partition = asked.policy, asked.locations, asked.partition
-    refuse_open_questions(policy)
+    refuse_open_questions(policy.open_questions)
     refuse_early(policy, locations, partition, asked.archive)
     with private_stage("ledger"):
         booked = booking(policy, locations, partition=partition)

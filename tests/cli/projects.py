@@ -13,6 +13,7 @@ import yaml
 
 from anon_pipeline import cli
 from anon_pipeline.policy import TYPE, Policy
+from anon_pipeline.policy.open_questions import MARK
 
 People = Callable[..., pd.DataFrame]
 
@@ -75,6 +76,11 @@ def folder(
 def write_policy(path: Path, policy: Policy) -> None:
     attributes = policy.model_dump(mode="json", exclude_unset=True)
     path.write_text(yaml.safe_dump({"type": TYPE, "attributes": attributes}))
+
+
+def accept_questions(policy: Path) -> None:
+    """Remove the marks of questions of `init`, as whoever accepts what it proposed does."""
+    policy.write_text(policy.read_text().replace(MARK, "#"))
 
 
 def commands(

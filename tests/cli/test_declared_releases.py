@@ -13,6 +13,7 @@ import yaml
 
 from anon_pipeline.catalog.release_kinds import BUCKETIZED, EPSILON_DP, SYNTHETIC, ReleaseKind
 from anon_pipeline.cli.documents import schema_of
+from anon_pipeline.ledger import ledger_at
 from anon_pipeline.policy.templates import declared_template
 from tests.cli.projects import Done, Folder
 
@@ -66,6 +67,26 @@ def test_what_is_printed_as_json_is_as_its_schema_says(call: Call, tmp_path: Pat
     refused = json.loads(done.out)
     jsonschema.validate(refused, schema_of("run"))
     assert done.code == 1 and refused["published"] is False and "expected error" in refused["error"]
+
+
+def test_one_that_was_withdrawn_is_warned_of(call: Call, tmp_path: Path) -> None:
+    assert call("run", "dp.yaml").code == 0
+    command = ("verify", "releases/patients", "--policy", "dp.yaml")
+    assert "withdrawn" not in call(*command).err
+    book = ledger_at(f"sqlite:///{tmp_path}/ledger.sqlite")
+    book.withdraw(book.events()[-1].release_id)
+    assert "warning: it was withdrawn on " in call(*command).err
+    (warning,) = json.loads(call(*command, "--json").out)["warnings"]
+    assert warning["name"] == "withdrawn-releases"
+
+
+def test_nothing_is_published_while_questions_stand_in_the_policy(call: Call, tmp_path: Path) -> None:
+    path = tmp_path / "dp.yaml"
+    path.write_text(f"{path.read_text()}\n  # QUESTION: who?\n")
+    for command, code in (("run", 2), ("check-policy", 2), ("rehearse", 0)):
+        done = call(command, "dp.yaml")
+        assert (done.code, "1 question of init stands" in done.err) == (code, True), command
+    assert not (tmp_path / "releases").exists()
 
 
 def test_a_refusal_before_the_noise_costs_nothing(call: Call, tmp_path: Path) -> None:

@@ -8,7 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anon_pipeline.draft.answers import MEANINGS, as_proposed, columns_left_out, possible_answers, prompt_of
+from anon_pipeline.draft.answers import (
+    MEANINGS,
+    NOT_KNOWN,
+    as_proposed,
+    columns_left_out,
+    possible_answers,
+    prompt_of,
+)
 from anon_pipeline.draft.profile import questions
 from anon_pipeline.draft.profile.look import look_at
 from anon_pipeline.draft.profile.proposals import drop_instead
@@ -118,6 +125,6 @@ def test_what_known_releases_is_said_where_values_may_name_people() -> None:
     assert questions.MANY_CATEGORIES in str(proposed.question)
     answers = possible_answers(look)
     assert "known" in answers
-    assert prompt_of(proposed, look, answers) == f"could a value name a person? {questions.NOT_KNOWN}"
+    assert prompt_of(proposed, look, answers) == f"could a value name a person? {NOT_KNOWN}"
     other = replace(proposed, question=questions.NO_HIERARCHY)
-    assert questions.NOT_KNOWN not in prompt_of(other, look, answers)
+    assert NOT_KNOWN not in prompt_of(other, look, answers)

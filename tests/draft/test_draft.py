@@ -18,8 +18,7 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from anon_pipeline.policy import json_schema
-from anon_pipeline.policy.open_questions import MARK
-from tests.cli.projects import commands
+from tests.cli.projects import accept_questions, commands
 from tests.messy import TABLES, Messy, contacts, household, messy
 
 SCHEMA = Draft202012Validator(json_schema())
@@ -42,7 +41,7 @@ def test_a_messy_table_becomes_a_release_without_identifiers(
     assert (code, "A rehearsal passed" in out) == (0, True), out + err
     policy = f"{table.name}.yaml"
     SCHEMA.validate(yaml.safe_load((tmp_path / policy).read_text()))  # as `dg check yaml` and editors do
-    accept(tmp_path / policy)
+    accept_questions(tmp_path / policy)
     code, out, err = run("run", policy)
     assert code == 0, out + err
     released = _released(tmp_path / "releases" / table.name)
@@ -78,15 +77,10 @@ def test_a_table_of_too_few_people_gets_a_policy_with_what_to_decide_and_no_rele
     assert "# QUESTION: " in (tmp_path / "household.yaml").read_text()
     code, _, err = run("run", "household.yaml")
     assert (code, "questions of init stand in the policy" in err) == (2, True)
-    accept(tmp_path / "household.yaml")
+    accept_questions(tmp_path / "household.yaml")
     code, _, err = run("run", "household.yaml")
     assert (code, "k must be at most the number of records (4), got 5. Lower k." in err) == (3, True)
     assert not (tmp_path / "releases").exists()
-
-
-def accept(policy: Path) -> None:
-    """Remove the marks of questions, as whoever accepts what `init` proposed does."""
-    policy.write_text(policy.read_text().replace(MARK, "#"))
 
 
 def _released(folder: Path) -> pd.DataFrame:

@@ -203,21 +203,6 @@ def test_another_dataset_with_the_same_columns_is_found_once_it_is_published(
     assert book.has_columns_elsewhere(ours)  # somebody may have it
 
 
-def test_rows_of_a_dataset_are_those_of_all_its_published_releases_but_the_one_that_asks(
-    book: Ledger, asked: Ask
-) -> None:
-    book.begin(ID, asked(partition="2026-01"), "digest", ROWS)
-    assert book.published_rows(asked(), within=None, but=None) == frozenset()  # it may never be published
-    book.enter_published(ID, "digest")
-    assert book.published_rows(asked(), within=None, but=None) == {ROWS}
-    assert book.published_rows(asked(), within="2026-01", but="another") == {ROWS}
-    assert book.published_rows(asked(), within="2026-02", but=None) == frozenset()
-    assert book.published_rows(asked(), within=None, but=ID) == frozenset()
-    assert book.published_rows(asked(dataset="theirs"), within=None, but=None) == frozenset()
-    book.withdraw(ID)
-    assert book.published_rows(asked(), within=None, but=None) == {ROWS}  # somebody may have it
-
-
 def test_releases_of_before_version_5_are_not_compared(book: Ledger, asked: Ask) -> None:
     publish(book, asked(dataset="theirs"))
     for columns in (None, "c"):

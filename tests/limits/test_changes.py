@@ -82,7 +82,6 @@ def test_every_limit_of_the_gate_is_tried_here() -> None:
     others = {"sticky", "repeated_people", "accepted", "rare_together", "named_people"}
     others |= {"utility_excess", "person_homogeneity", "dominance"}  # of several records, no record_key
     others |= {"union_homogeneity", "utility_kept"}  # of several texts, of drawn categories
-    others |= {"earlier_release"}  # only without record_key
     others |= {"unconfident_records"}  # only without suppress.confidence
     assert demanded | others == {limit.name for limit in LIMITS}
 

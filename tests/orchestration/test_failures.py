@@ -51,7 +51,7 @@ def test_a_policy_with_open_questions_is_refused_before_anything_is_read(
 
     monkeypatch.setattr("anon_pipeline.orchestration.assets.read_source", unread)
     made = project()
-    asked = build_release(made.policy.with_open_questions(2), made.folder)
+    asked = build_release(made.policy.with_open_questions((1, 4)), made.folder)
     result = replace(made, definitions=asked).run("small_release")
     (failed,) = (event for event in result.all_events if event.is_step_failure)
     assert failed.step_key == "small__raw"

@@ -77,7 +77,7 @@ def test_files_by_dagsters_other_names_are_found(tmp_path: Path) -> None:
 
 def test_the_component_knows_of_questions_in_its_file(tmp_path: Path) -> None:
     folder = _folder(tmp_path, f"# QUESTION: who?\n{FINE}\n  # QUESTION: what?\n")
-    assert (questions_in_defs(folder), questions_in_defs(tmp_path)) == (2, 0)
+    assert (len(questions_in_defs(folder)), questions_in_defs(tmp_path)) == (2, ())
     with create_defs_folder_sandbox() as sandbox:
         path = sandbox.scaffold_component(
             component_cls=AnonymizedRelease,
@@ -86,7 +86,7 @@ def test_the_component_knows_of_questions_in_its_file(tmp_path: Path) -> None:
         (path / "defs.yaml").write_text(f"# QUESTION: who?\n{FINE}")
         with sandbox.load_component_and_build_defs(defs_path=path) as (component, _):
             assert isinstance(component, AnonymizedRelease)
-            assert component.policy.open_questions == 1
+            assert component.policy.open_questions == (1,)
 
 
 @pytest.mark.parametrize("name", ["twice", "large", "a long text"])

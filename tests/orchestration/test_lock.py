@@ -91,8 +91,8 @@ def test_published_with_some_of_its_checks_is_refused(staged: Make) -> None:
     assert [e.check_name for e in result.get_asset_check_evaluations()] == ["k"]
     said = refused(result)
     assert (
-        "not evaluated on this data and policy: contract, found_groups_note, great_expectations, "
-        "hidden_homogeneity" in said
+        "not evaluated on this data and policy: contract, earlier_release, found_groups_note, "
+        "great_expectations, hidden_homogeneity" in said
     )
     assert made.released() == []
 

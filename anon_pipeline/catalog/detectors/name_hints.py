@@ -186,7 +186,7 @@ HINTS = (
         "disability* sick_days absence* absent* hb_a1c sickness krank* los length_of_stay result* "
         "therapy vaccin* injury* maladie* enfermedad* malattia* gesundheit* salud salute sante "
         "medikament* medicament* farmaco* traitement* tratamiento* trattamento* therapie* terapia* "
-        "blutdruck* fehltage",
+        "blutdruck* fehltage addict* sucht* schwanger* enceinte grossesse* embaraz* incinta gravidanza*",
     ),
     _hint(
         "money",
@@ -209,14 +209,16 @@ HINTS = (
         "evaluation* note_finale punkte* zensur grade grades risk* fraud* default* churn* passed "
         "result_code math* reading* writing* science* engagement* potential warning* disciplin* "
         "arrest* bewertung* beurteilung* leistung* zufriedenheit* evaluacion* valutazione* "
-        "calificacion* voto_finale punteggio",
+        "calificacion* voto_finale punteggio fired dismiss* kuendigung* abmahnung* entlassung* entlassen "
+        "harass* mobbing* grievance* licenciement* despido* licenziamento* avertissement*",
     ),
     _hint(
         "opinions and beliefs",
         "sensitive",
         "religion* faith confession konfession party* vote* voting orientation union* political* "
         "opinion* belief* crime* offen[cs]e* convict* attitude* trust* stress* happiness wellbeing "
-        "konfession* confessione partei* gewerkschaft* syndicat* sindacato sindicato vorstrafe*",
+        "konfession* confessione partei* gewerkschaft* syndicat* sindacato sindicato vorstrafe* "
+        "vorbestraft* on_strike striker* strikebreaker* streik* huelga* sciopero greve*",
     ),
     _hint(
         "numbers of one's own",

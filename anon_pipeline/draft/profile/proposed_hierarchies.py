@@ -79,10 +79,24 @@ def propose_hierarchy(look: Look, hint: Hint | None) -> ProposedHierarchy | None
     return propose_categories(look) if look.seen.kind is Kind.CATEGORY else None
 
 
+def lack_zeros(codes: pd.Series) -> bool:
+    """Tell whether some postal codes are one digit shorter than the others, and none begins with a zero.
+
+    >>> lack_zeros(pd.Series(["10115", "1067"])), lack_zeros(pd.Series(["10115", "01067"]))
+    (True, False)
+    """
+    texts = _written(codes)
+    digits = bool(texts.str.fullmatch("[1-9][0-9]*").all())
+    return digits and {*texts.str.len()} == {int(texts.str.len().max()) - 1, int(texts.str.len().max())}
+
+
+def _written(codes: pd.Series) -> pd.Series:
+    return codes.map(lambda value: f"{value:.0f}" if isinstance(value, float) else str(value)).astype("str")
+
+
 def _prefixes(look: Look) -> ProposedHierarchy | None:
     """Mask postal codes from the right, down to the first character."""
-    texts = look.values.map(lambda value: f"{value:.0f}" if isinstance(value, float) else str(value))
-    lengths = texts.str.len()
+    lengths = _written(look.values).str.len()
     longest = int(lengths.max())
     if not 3 <= longest <= 10 or lengths.min() < longest - 2:
         return None

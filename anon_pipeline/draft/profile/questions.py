@@ -57,8 +57,6 @@ MANY_CATEGORIES = (
     "could a value name a person? If yes, or if you do not know, keep this line: it is left out. If no, "
     "write role: generalize with a hierarchy (anon-pipeline hierarchy), or role: sensitive."
 )
-NOT_KNOWN = "If yes, or if you do not know: leave out. Known releases values that many records have."
-"""What the answers on a terminal mean for a column whose values may name people."""
 NO_HIERARCHY = (
     "do your readers need it? If no, keep this line: it is left out. If yes, write a hierarchy "
     "(anon-pipeline hierarchy) and role: generalize."
@@ -93,10 +91,10 @@ SENTINEL = (
 )
 
 LOST_ZEROS = (
-    "did some values lose their leading zero? Some values equal another value without its leading zero, and "
-    "the release counts them as a different group. A spreadsheet does this to postal codes. If yes, write "
-    "them alike in the source, or with values: {text: text} of the column, under clean. If no, delete this "
-    "question."
+    "did some values lose their leading zero? Some are one digit shorter than the others, or equal another "
+    "value without its leading zero. A spreadsheet does this to postal codes; the release then has them in "
+    "wrong groups. If yes, write them alike in the source, or with values: {text: text} of the column, under "
+    "clean. If no, delete this question."
 )
 SHORTENED = (
     "do two of its values stand for the same thing, as m and male would? The release takes them for "

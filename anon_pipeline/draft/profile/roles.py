@@ -16,7 +16,7 @@ from anon_pipeline.catalog.detectors.name_hints import Hint, find_hint
 from anon_pipeline.draft.profile import questions
 from anon_pipeline.draft.profile.look import MOSTLY, SOME, Kind, Look, Seen
 from anon_pipeline.draft.profile.proposals import Proposal, Sure, propose_dropping
-from anon_pipeline.draft.profile.proposed_hierarchies import propose_hierarchy
+from anon_pipeline.draft.profile.proposed_hierarchies import lack_zeros, propose_hierarchy
 from anon_pipeline.draft.profile.record_owners import may_own_records, several_records
 from anon_pipeline.draft.profile.steps import inner_bounds, step_from
 from anon_pipeline.policy.columns import Generalize, Perturb, Sensitive
@@ -273,7 +273,10 @@ RULES: tuple[Rule, ...] = (
 
 def propose_role(look: Look) -> Proposal:
     """Propose a role for a column; one that no rule fits is left out, with a question."""
-    case = Case(look, find_hint(look.seen.name))
+    hint = find_hint(look.seen.name)
+    if hint is not None and hint.is_postal and lack_zeros(look.values):
+        look = replace(look, seen=replace(look.seen, lost_zeros=True))
+    case = Case(look, hint)
     found = next((proposal for rule in RULES if (proposal := rule(case)) is not None), None)
     if found is None:
         found = propose_dropping(

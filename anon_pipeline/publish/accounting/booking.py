@@ -22,7 +22,7 @@ from anon_pipeline.ledger.fence import hold_fence
 from anon_pipeline.ledger.kinds import refuse_another_kind, refuse_unless_of_kind
 from anon_pipeline.ledger.recovery import unknown_releases
 from anon_pipeline.ledger.requests import refuse_another, refuse_beyond_budget
-from anon_pipeline.ledger.same_people import published_epsilon
+from anon_pipeline.ledger.same_people import published_epsilon, uncompared_rows
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.policy.locations import OFF, Locations
 from anon_pipeline.policy.model import Policy
@@ -118,8 +118,7 @@ class Booking:
         if self.ledger is None:
             return NOTHING_IN_LEDGER
         same_columns = self.ledger.has_columns_elsewhere(self.asked)
-        within = self.asked.partition if self.own_people else None
-        rows = self.ledger.published_rows(self.asked, within=within, but=release_id)
+        rows = uncompared_rows(self.ledger, self.asked, but=release_id, own_people=self.own_people)
         if not self.noisy:  # nothing adds up, and the ledger need not be held
             return InLedger(same_columns, rows=rows)
         return InLedger(same_columns, published_epsilon(self.ledger, self.asked, but=release_id), rows)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Final
-
-from sqlalchemy.engine import make_url
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.ledger import ledger_at
 from anon_pipeline.ledger.chain import Event
 from anon_pipeline.ledger.required_memory import named_by
+from anon_pipeline.ledger.store import is_missing_file
 from anon_pipeline.policy.locations import OFF
 from anon_pipeline.publish.verify.old_warnings import Warned
 
@@ -26,23 +24,19 @@ def withdrawal_of(document: Mapping[str, Any], ledger: str) -> Event | None:
         document: the manifest.
         ledger: URL of the ledger, see `Locations.ledger`.
     Raises:
-        InputError: the ledger cannot be read.
+        InputError: the ledger cannot be read, or is not there.
     """
     release_id, _ = named_by(document)
-    if release_id is None or ledger == OFF or _is_missing(ledger):
+    if release_id is None or ledger == OFF:
         return None
-    own = [event for event in ledger_at(ledger, make=False).events() if event.release_id == release_id]
+    own = ledger_at(ledger, make=False).events_of(release_id)
     return own[-1] if own and own[-1].event == "withdrawn" else None
-
-
-def _is_missing(ledger: str) -> bool:
-    """Tell whether a ledger is a file that is not there: nobody has written to it."""
-    parsed = make_url(ledger)
-    return parsed.get_backend_name() == "sqlite" and not Path(parsed.database or "").is_file()
 
 
 def warn_if_withdrawn(document: Mapping[str, Any], ledger: str | None) -> Warned | None:
     """Return the warning that a release was withdrawn, or that nobody can tell; None: it was not.
+
+    A ledger that is a file that is not there has nothing of this release: it may be another project's.
 
     Args:
         ledger: None: it is not asked.
@@ -52,7 +46,9 @@ def warn_if_withdrawn(document: Mapping[str, Any], ledger: str | None) -> Warned
     try:
         found = withdrawal_of(document, ledger)
     except InputError:
-        return Warned(WITHDRAWN, "the ledger cannot be read, so it is not known whether it was withdrawn")
+        gone = is_missing_file(ledger)
+        text = "the ledger cannot be read, so it is not known whether it was withdrawn"
+        return None if gone else Warned(WITHDRAWN, text)
     if found is None:
         return None
     return Warned(WITHDRAWN, f"it was withdrawn on {found.at[:10]}, as the ledger says: do not use it")

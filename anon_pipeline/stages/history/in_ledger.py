@@ -14,8 +14,8 @@ class InLedger:
 
     same_columns: whether there is a release of another dataset, of a source with the same columns.
     published: ε of the dataset's releases that were published before, of the same partition if there is one.
-    rows: digests of the rows of the dataset's releases that were published before, see `canonical_form`; None
-        among them where they are not known. Where the partition is part of the source, of this partition.
+    rows: of the releases of the dataset that were published before and that nothing compares with this one,
+        see `uncompared_rows`: digests of their rows, see `canonical_form`; None where they are not known.
     """
 
     same_columns: bool = False

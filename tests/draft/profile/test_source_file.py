@@ -19,7 +19,7 @@ import yaml
 from anon_pipeline.base.errors import InputError, PolicyError
 from anon_pipeline.base.places import TableUrl
 from anon_pipeline.draft.profile.source_file import read_given
-from tests.cli.projects import Folder
+from tests.cli.projects import Folder, accept_questions
 from tests.iceberg_catalog import NAME, catalog_in
 
 N = 400
@@ -88,7 +88,7 @@ Making = Callable[[pd.DataFrame, Path], dict[str, object]]
 
 
 @pytest.mark.parametrize("make", KINDS)
-def test_a_policy_for_each_kind_of_source_runs_unedited(
+def test_a_policy_for_each_kind_of_source_runs_as_proposed(
     make: Making,
     people: pd.DataFrame,
     tmp_path: Path,
@@ -106,6 +106,7 @@ def test_a_policy_for_each_kind_of_source_runs_unedited(
     assert written["source"] == yaml.safe_load((tmp_path / "where.yaml").read_text())["source"]
     assert {*written["columns"]} == {*people.columns}
     assert str(tmp_path) not in (tmp_path / "policy.yaml").read_text(encoding="utf-8")
+    accept_questions(tmp_path / "policy.yaml")
     made = project.call("run", "policy.yaml")
     assert made.code == 0, made.err
 
@@ -150,6 +151,7 @@ def test_how_a_file_is_written_is_found_out_wherever_it_is(
     assert attributes["name"] == "people"
     assert attributes["source"]["options"] == {"sep": ";", "encoding": "cp1252"}
     assert ("if the file is read as cp1252" in " ".join(text.replace("#", "").split())) is True
+    accept_questions(tmp_path / "people.yaml")
     ran = project.call("run", "people.yaml")
     assert ran.code == 0, ran.err
 

@@ -22,6 +22,7 @@ from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy import Policy
 from anon_pipeline.publish import Published, release, writer
 from anon_pipeline.publish.accounting import booking
+from anon_pipeline.publish.accounting.archive import VaultArchive
 from anon_pipeline.publish.rehearsal import rehearse
 from anon_pipeline.publish.release_in_memory import Release
 from tests.forked import killed
@@ -122,10 +123,32 @@ def test_another_release_of_a_dataset_warns_before_it_is_published_unless_its_ro
         assert warned.status is Status.WARNED
         assert warned.reason is not None
         assert "the ledger has another release of small" in warned.reason
+    again = make_release(policy, places)  # the same rows as the second one, not as the first
+    assert earlier(again).status is Status.WARNED
     other = small_policy(**plain, name="other", publish={"to": "other"})
     assert earlier(make_release(other, places)).status is Status.PASSED
     same = small_policy(**plain, name="third", dataset="small", publish={"to": "third"})
     assert earlier(make_release(same, places)).status is Status.WARNED
+
+
+def test_with_a_record_key_only_releases_that_are_not_compared_warn(
+    small_policy: Small, places: Locations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANON_TEST_KEY", "0123456789abcdef")
+    keyed = {"record_key": "person", "deidentify": {"key_env": "ANON_TEST_KEY"}}
+
+    def made(**changes: Any) -> Verdict:
+        policy = small_policy(**changes, gate={"suppression": None})
+        return earlier(make_release(policy, places, archive=VaultArchive(policy, places)))
+
+    assert made(**keyed).status is Status.PASSED
+    assert made(**keyed).status is Status.PASSED  # newcomers compares the two
+    other = made(**keyed, name="other", dataset="small", publish={"to": "other"})
+    assert other.status is Status.WARNED
+    assert "made without record_key or under another name" in str(other.reason)
+    make_release(small_policy(name="plain", publish={"to": "plain"}), places)
+    plain = made(**keyed, name="plain", publish={"to": "plain"})
+    assert plain.status is Status.WARNED
 
 
 def test_partitions_that_are_part_of_the_source_have_people_of_their_own(

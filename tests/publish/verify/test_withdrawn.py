@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.ledger import ledger_at
 from anon_pipeline.policy.locations import OFF
 from anon_pipeline.publish.verify.verify import Against, verify_in_detail
@@ -58,13 +59,17 @@ def test_every_command_with_a_policy_warns(project: Make, changes: dict[str, obj
 def test_no_ledger_says_nothing_and_one_that_cannot_be_read_says_so(project: Make, tmp_path: Path) -> None:
     made = project()
     document = json.loads(made.manifest.read_text())
-    for ledger in (None, OFF, f"sqlite:///{tmp_path}/none.sqlite"):
+    gone = f"sqlite:///{tmp_path}/none.sqlite"
+    for ledger in (None, OFF, gone):
         assert warn_if_withdrawn(document, ledger) is None
+    with pytest.raises(InputError, match="does not exist"):
+        withdrawal_of(document, gone)  # `deliver` must not go on without its ledger
     assert warn_if_withdrawn({}, ledger_of(made)) is None
     broken = tmp_path / "broken.sqlite"
     broken.write_text("no database")
-    unknown = warn_if_withdrawn(document, f"sqlite:///{broken}")
-    assert unknown is not None
-    assert "it is not known whether it was withdrawn" in unknown.text
-    against = replace(Against(), ledger=f"sqlite:///{broken}")
-    assert unknown in verify_in_detail(made.path / "out", against).warnings
+    for ledger in (f"sqlite:///{broken}", "nonsense", "sqlite://", f"sqlite:///{tmp_path}"):
+        unknown = warn_if_withdrawn(document, ledger)
+        assert unknown is not None
+        assert "it is not known whether it was withdrawn" in unknown.text
+        against = replace(Against(), ledger=ledger)
+        assert unknown in verify_in_detail(made.path / "out", against).warnings
