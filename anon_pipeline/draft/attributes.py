@@ -11,7 +11,7 @@ from typing import Any
 from anon_pipeline.draft.lacking_records import allowance, gate_limit, recoding_limit
 from anon_pipeline.draft.profile.look import Kind, Seen
 from anon_pipeline.draft.profile.profile_table import Profile
-from anon_pipeline.draft.profile.proposals import Proposal
+from anon_pipeline.draft.profile.proposals import Proposal, Sure
 from anon_pipeline.draft.profile.usual_k import usual_k
 from anon_pipeline.policy.columns import Generalize, Perturb, Sensitive
 from anon_pipeline.policy.hierarchies import hierarchy_kind
@@ -194,8 +194,20 @@ def is_limited(seen: Seen) -> bool:
 def limited_columns(proposals: Sequence[Proposal]) -> list[str]:
     """Name the sensitive columns whose classes are limited: the surest ones first, so many as can be."""
     own = [p for p in proposals if isinstance(p.column, Sensitive) and is_limited(p.seen)]
-    own.sort(key=lambda p: (p.reason.startswith("an answer"), p.guess))
+    own.sort(key=lambda p: (p.sure is not Sure.CERTAIN, p.reason.startswith("an answer"), p.guess))
     return [proposal.name for proposal in own[:MOST_LIMITED]]
+
+
+def describe_unlimited(proposals: Sequence[Proposal]) -> str | None:
+    """Name the sensitive columns whose classes are not limited, and say why; None: there are none."""
+    limited = limited_columns(proposals)
+    rest = [p for p in proposals if isinstance(p.column, Sensitive) and p.name not in limited]
+    beyond = ", ".join(p.name for p in rest if is_limited(p.seen))
+    single = ", ".join(p.name for p in rest if not is_limited(p.seen))
+    most = f"at most {MOST_LIMITED} columns get one, since each leaves classes out"
+    said = [f"{beyond} ({most})"] if beyond else []
+    said += [f"{single} (nearly all records have one value)"] if single else []
+    return "; ".join(said) or None
 
 
 def _gate(proposals: Sequence[Proposal], chosen: Chosen, more: float, *, noisy: bool) -> dict[str, Any]:

@@ -17,9 +17,9 @@ RECODED_OUT, ALL_LEFT_OUT = 0.05, 0.2
 """Shares of the records that may be left out for k, and altogether, where few lack a value."""
 
 
-def often_lacking(proposals: Sequence[Proposal]) -> list[str]:
-    """Name the columns whose empty cells leave out more records than the usual limits allow for."""
-    return [one.name for one in _leaving_out(proposals) if one.seen.missing_share > MOST_LACKING]
+def lacking_columns(proposals: Sequence[Proposal]) -> list[str]:
+    """Name the columns whose empty cells leave out records."""
+    return [one.name for one in _leaving_out(proposals) if one.seen.missing_share > 0]
 
 
 def allowance(looks: Sequence[Look], proposals: Sequence[Proposal]) -> float:
@@ -27,17 +27,19 @@ def allowance(looks: Sequence[Look], proposals: Sequence[Proposal]) -> float:
 
     Args:
         looks: the columns of the table.
-        proposals: one for each; where one says whose record it is, it is a share of people.
+        proposals: one for each; where one says whose record it is, it is a share of people, of whom one
+            record that lacks a value is enough.
     Returns:
-        0 where no column lacks often, see `often_lacking`.
+        0 where at most `MOST_LACKING` lack one.
     """
-    if not often_lacking(proposals):
+    leaving = _leaving_out(proposals)
+    if not leaving:
         return 0.0
     codes = {look.seen.name: look.codes for look in looks}
-    lacks = np.logical_or.reduce([codes[one.name] < 0 for one in _leaving_out(proposals)])
+    lacks = np.logical_or.reduce([codes[one.name] < 0 for one in leaving])
     owner = next((codes[one.name] for one in proposals if one.person), np.arange(len(lacks)))
     share = len(np.unique(owner[lacks])) / len(np.unique(owner))
-    return math.ceil(share * 100) / 100
+    return math.ceil(share * 100) / 100 if share > MOST_LACKING else 0.0
 
 
 def recoding_limit(more: float) -> float:

@@ -15,16 +15,16 @@ from anon_pipeline.draft.attributes import (
     KEY_NAME,
     Place,
     attributes_of,
-    limited_columns,
+    describe_unlimited,
     owner_of,
     table_files,
 )
 from anon_pipeline.draft.choice import Fitted
-from anon_pipeline.draft.lacking_records import often_lacking
+from anon_pipeline.draft.lacking_records import RECODED_OUT, lacking_columns
 from anon_pipeline.draft.profile.layout import Layout
 from anon_pipeline.draft.profile.profile_table import Profile
 from anon_pipeline.draft.profile.proposals import Proposal
-from anon_pipeline.policy.columns import Perturb, Sensitive
+from anon_pipeline.policy.columns import Perturb
 from anon_pipeline.policy.load import parse_policy
 from anon_pipeline.policy.model import TYPE
 from anon_pipeline.stages.deidentify import new_key_command
@@ -294,19 +294,18 @@ _WAYS = (
 
 def _of_the_gate(fitted: Fitted) -> str:
     said = "What must hold of the bytes to be published; nothing is published otherwise."
-    lacking = often_lacking(fitted.proposals)
-    if lacking:
+    if fitted.policy.anonymize.suppression_limit > RECODED_OUT:
+        counted = "; people with one such record count" if fitted.policy.person is not None else ""
+        lacking = ", ".join(lacking_columns(fitted.proposals))
         said += (
             f" suppression and anonymize.suppression_limit allow for the records without a value of "
-            f"{', '.join(lacking)}, which are left out (missing: suppress)."
+            f"{lacking}, which are left out (missing: suppress){counted}."
         )
-    limited = limited_columns(fitted.proposals)
-    rest = [p.name for p in fitted.proposals if isinstance(p.column, Sensitive) and p.name not in limited]
-    if rest:
+    rest = describe_unlimited(fitted.proposals)
+    if rest is not None:
         said += (
-            f"\nQUESTION: {len(rest)} sensitive columns have no limit on their classes (each limit leaves "
-            f"classes out, or a column has nearly one value): {', '.join(rest)}. Must an attacker who "
-            "knows the class of a person learn none of them? If so, write a limit on it under gate: that "
-            "costs records. If not, there is nothing to do."
+            f"\nQUESTION: some sensitive columns have no limit on their classes: {rest}. "
+            "Must an attacker who knows the class of a person learn none of them? If so, write a limit on it "
+            "under gate: that costs records. If not, there is nothing to do."
         )
     return said

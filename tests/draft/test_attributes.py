@@ -15,6 +15,7 @@ from anon_pipeline.draft.attributes import (
     Place,
     attributes_of,
     clean_section,
+    describe_unlimited,
     limited_columns,
     owner_of,
     plain_name,
@@ -23,6 +24,7 @@ from anon_pipeline.draft.attributes import (
 )
 from anon_pipeline.draft.profile.layout import Layout
 from anon_pipeline.draft.profile.profile_table import Profile, profile_table
+from anon_pipeline.draft.profile.proposals import Sure
 from anon_pipeline.policy.load import policy_from
 
 RNG = np.random.default_rng(0)
@@ -145,3 +147,20 @@ def test_people_are_counted_where_a_column_says_whose_record_it_is() -> None:
     quiet = [one for one in proposals if one.name != "weight"]
     assert "rows_per_person" not in attributes_of(found, quiet, PLACE, usual_choice(N))
     assert owner_of(found.proposals) is None
+
+
+def test_what_was_said_to_be_secret_is_limited_first_and_the_others_say_why_not() -> None:
+    names = [f"salary {i}" for i in range(MOST_LIMITED + 1)]
+    found = profiled(
+        **{name: RNG.integers(30, 99, N).astype(str) for name in names},
+        religion=["none"] * (N - 3) + ["a", "b", "c"],
+    )
+    assert describe_unlimited(found.proposals) is not None
+    said = [replace(p, sure=Sure.CERTAIN) if p.name == names[-1] else p for p in found.proposals]
+    limited = limited_columns(said)
+    assert (limited[0], len(limited)) == (names[-1], MOST_LIMITED)
+    assert describe_unlimited(said) == (
+        f"{names[-2]} (at most 5 columns get one, since each leaves classes out); "
+        "religion (nearly all records have one value)"
+    )
+    assert describe_unlimited([p for p in said if p.name in limited]) is None
