@@ -131,7 +131,7 @@ def rehearse_declared_release(
             click.echo(f"warning: {line}", err=True)
         click.echo("\n".join(left))
         publishing = command_to_run(policy_file, options)
-        first = "answer the questions, then " if policy.open_questions else ""
+        first = "answer the questions and delete their lines, then: " if policy.open_questions else ""
         click.echo(f"Nothing was published, and no ε was spent. To publish: {first}{publishing}")
     click.echo(PRIVATE, err=True)
 

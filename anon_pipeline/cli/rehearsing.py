@@ -83,7 +83,7 @@ def rehearse(ctx: click.Context, /, policy_file: Path, **options: Any) -> None:
     else:
         _print(asked, made, advice, exact=shows_values(ctx))
         publishing = command_to_run(policy_file, options)
-        first = "answer the questions, then " if policy.open_questions else ""
+        first = "answer the questions and delete their lines, then: " if policy.open_questions else ""
         click.echo(f"Nothing was published, and no ε was spent. To publish: {first}{publishing}")
     click.echo(PRIVATE, err=True)
 

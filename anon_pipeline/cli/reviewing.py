@@ -119,7 +119,9 @@ def _confirm(question: str) -> bool:
     except click.Abort as ended:
         if not isinstance(ended.__context__, EOFError):
             raise  # Ctrl-C
-    raise InputError("--who must be given on a terminal: standard input ended before all was answered")
+    raise InputError(
+        "--who must be given on a terminal: standard input ended before all questions were answered"
+    )
 
 
 def _print_section(policy: Policy, who: str) -> None:

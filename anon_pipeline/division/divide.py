@@ -87,8 +87,8 @@ def divide(
         to: folder of the partitions' files, below that of the sources; None: ``partitions/<id>`` there.
         observe: called with each step, and now and then with how far a search is.
     Raises:
-        PolicyError: a policy whose releases cannot be divided, every reason; or questions stand in its file,
-            which that of the partitions would not repeat.
+        PolicyError: a policy whose releases cannot be divided, every reason; or questions stand in its file:
+            the policy that is written would lose them.
         InputError: the source does not fit the policy, or too many partitions.
         GateRefused: the budget would refuse the partitions' releases.
         InfeasibleError: no recoding keeps the limits.

@@ -40,7 +40,10 @@ ANSWERS: Mapping[str, Callable[[Look], Proposal | None]] = MappingProxyType(
 )
 """What a person can say of a column, and the proposal that follows; None where the values do not allow it."""
 
-NOT_KNOWN = "If yes, or if you do not know: leave out. Known releases values that many records have."
+NOT_KNOWN = (
+    "If yes, or if you do not know, answer: leave out. The answer known releases values that enough records "
+    "share, also a name."
+)
 """What the answers mean for a column whose values may name people."""
 
 PERSON = "person"

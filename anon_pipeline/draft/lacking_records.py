@@ -27,10 +27,10 @@ def allowance(looks: Sequence[Look], proposals: Sequence[Proposal]) -> float:
 
     Args:
         looks: the columns of the table.
-        proposals: one for each; where one says whose record it is, it is a share of people, of whom one
-            record that lacks a value is enough.
+        proposals: one for each. If one says whose record it is, the share is of people with at least one
+            record that lacks a value.
     Returns:
-        0 where at most `MOST_LACKING` lack one.
+        The share; 0 if it is at most `MOST_LACKING`.
     """
     leaving = _leaving_out(proposals)
     if not leaving:

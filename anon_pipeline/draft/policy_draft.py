@@ -157,8 +157,8 @@ def summary(
                 f"First set the variable {KEY_NAME} to a secret of 16 bytes or more (people are hashed): "
                 f"{new_key_command(KEY_NAME)}. Keep it: the same one is needed each time."
             )
-        first = "Answer the questions in" if asked else "Read"
-        lines.append(f"{first} the file, then: anon-pipeline rehearse {target}")
+        first = "Answer the questions in the file, and delete them" if asked else "Read the file"
+        lines.append(f"{first}, then: anon-pipeline rehearse {target}")
         lines.append("If too little is left: anon-pipeline tune. To publish: anon-pipeline run.")
     return lines
 

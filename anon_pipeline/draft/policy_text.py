@@ -40,8 +40,9 @@ A policy proposed by `anon-pipeline init`. Names, forms and numbers of values we
 mean: read each line. `# QUESTION:` stands where somebody who knows the data must decide. No column is taken
 for public (role insensitive); a column that nothing is known of is dropped or generalized. No value of the
 data stands here; tables of hierarchies, which have values, are in private files, which git ignores.
-Keys: docs/policy.md. Next: answer the questions; anon-pipeline rehearse; anon-pipeline tune if too little is
-left; anon-pipeline run.
+Keys: docs/policy.md. Next: answer each question, then delete it (its comment, not the line of the column):
+until then nothing is published. Then anon-pipeline rehearse; anon-pipeline tune if too little is left;
+anon-pipeline run.
 """
 
 
@@ -295,10 +296,14 @@ _WAYS = (
 def _of_the_gate(fitted: Fitted) -> str:
     said = "What must hold of the bytes to be published; nothing is published otherwise."
     if fitted.policy.anonymize.suppression_limit > RECODED_OUT:
-        counted = "; people with one such record count" if fitted.policy.person is not None else ""
+        counted = (
+            "; a person counts if one of their records lacks a value"
+            if fitted.policy.person is not None
+            else ""
+        )
         lacking = ", ".join(lacking_columns(fitted.proposals))
         said += (
-            f" suppression and anonymize.suppression_limit allow for the records without a value of "
+            f" gate.suppression and anonymize.suppression_limit allow for the records without a value of "
             f"{lacking}, which are left out (missing: suppress){counted}."
         )
     rest = describe_unlimited(fitted.proposals)
@@ -306,6 +311,6 @@ def _of_the_gate(fitted: Fitted) -> str:
         said += (
             f"\nQUESTION: some sensitive columns have no limit on their classes: {rest}. "
             "Must an attacker who knows the class of a person learn none of them? If so, write a limit on it "
-            "under gate: that costs records. If not, there is nothing to do."
+            "under gate: that costs records. If not, delete this question."
         )
     return said

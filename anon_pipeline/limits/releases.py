@@ -128,7 +128,7 @@ def _judge_earlier_release(case: Case, demand: Demand) -> Verdict:
     compared = "" if policy.record_key is None else unkeyed
     reason = (
         f"the ledger has another release of {policy.dataset or policy.name}{compared}: whoever compares the "
-        "two may learn the values of people who joined or left between them, and more of everybody if their "
+        "two may learn the values of people who joined or left between them, and more about everybody if their "
         "columns differ"
     )
     return Verdict(demand.name, Status.REFUSED, reason=reason)
@@ -168,9 +168,9 @@ REPEATED_NOISE = Limit(
     Words(
         "New noise is not drawn for the same people without an end, by a schedule or by hand: the mean of "
         "the releases would reveal what it hides. Only advice.",
-        advice="set a budget without a window, of at most ε = 10, or of what is spent already if that is "
-        "more; put {partition} into the source if each period has people of its own, or let published noise "
-        "stay (perturb.republish: sticky).",
+        advice="set a budget of at most ε = 10 without a window, put {partition} into the source if each "
+        "period has people of its own, or let published noise stay (perturb.republish: sticky). If more is "
+        "spent already, a budget of what is spent ends it.",
         question="linkability",
     ),
     Judged(judge=_judge_repeated_noise, bound=lambda wanted: None, regards=("memory",)),
@@ -199,9 +199,10 @@ EARLIER_RELEASE = Limit(
         "The ledger has no other release of this dataset with other records or columns, except those with "
         "which newcomers compares this one. Whoever compares two releases learns more than from each. Only "
         "advice.",
-        advice="name the identifier of a person in record_key from the first release on: later ones of the "
-        "same name are then compared (newcomers, gate.cross_release_k). If each period has people of its "
-        "own, put {partition} into the source; only if all people are others, give dataset another name.",
+        advice="set record_key to the column that identifies a person: from then on, releases of the same "
+        "name are compared (newcomers, gate.cross_release_k); those made before without it never are. If "
+        "each period has people of its own, put {partition} into the source; only if no person is in both, "
+        "give dataset another name.",
         question="inference",
     ),
     Judged(

@@ -96,7 +96,7 @@ def table_digest(frame: Table) -> str:
 
 
 def held_digest(frame: Table) -> str:
-    """Return a digest of a table that stays in memory; of another one with equal content it may differ.
+    """Return a digest of a table that stays in memory; tables with equal content may have different ones.
 
     Of texts that repeat each one is read once, where `table_digest` reads the text of every record.
     """

@@ -55,7 +55,7 @@ def test_without_a_yes_to_each_question_there_is_no_section(
     done = made.call("review", "policy.yaml", "--who", WHO)
     no = answers.endswith("n")
     assert done.code == (1 if no else 2)
-    assert ("standard input ended before all was answered" in done.err) == (not no)
+    assert ("standard input ended before all questions were answered" in done.err) == (not no)
     said = f"Question {len(answers)} was answered with no. Change the policy, and review it again."
     assert (said in done.out) == no
     assert digest not in done.out + done.err

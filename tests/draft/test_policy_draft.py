@@ -27,7 +27,9 @@ def test_a_policy_is_written_that_loads(tmp_path: Path) -> None:
     asked = target.read_text().count("\n# QUESTION: ") + target.read_text().count("  # QUESTION: ")
     assert f"; {asked} question{'' if asked == 1 else 's'} stand" in lines[0]
     assert asked > 0
-    assert lines[-2] == f"Answer the questions in the file, then: anon-pipeline rehearse {target}"
+    assert lines[-2] == (
+        f"Answer the questions in the file, and delete them, then: anon-pipeline rehearse {target}"
+    )
     assert not any("against your answer" in line for line in lines)
     document = as_document(fitted, target, made.tables)
     assert (document["questions"], document["said"]) == (asked, lines)

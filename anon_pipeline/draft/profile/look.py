@@ -63,7 +63,8 @@ class Seen:
     mixed: share of numbers or dates in a column of texts, where it is large but not all have one form.
     dated: whether nearly all of its different texts look like dates, of a form that is not read.
     sentinel: whether a number such as 999 is far from all others, and repeated.
-    lost_zeros: whether digits also occur without the zero that they begin with.
+    lost_zeros: whether digits also occur without the zero that they begin with, or postal codes are one digit
+        shorter than the others.
     shortened: whether words also occur shortened, as m and male.
     rows: records of one value that 95 % of the values do not exceed.
     beyond: share of the records that are beyond so many of their value.

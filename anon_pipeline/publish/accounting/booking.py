@@ -48,7 +48,7 @@ class Booking:
     asked: what is entered, with the policy's whole ε.
     folder: the destination.
     ledger: None where the deployment keeps none.
-    own_people: whether each partition has people of its own: it is part of the source.
+    own_people: whether the source names the partition, so that each has people of its own.
     """
 
     asked: Asked

@@ -18,7 +18,7 @@ WITHDRAWN: Final = "withdrawn-releases"
 
 
 def withdrawal_of(document: Mapping[str, Any], ledger: str) -> Event | None:
-    """Return the event by which a ledger has a release as withdrawn; None: it has not, or there is no ledger.
+    """Return the event by which a ledger has a release as withdrawn; None: it has not, or the ledger is off.
 
     Args:
         document: the manifest.
@@ -34,7 +34,7 @@ def withdrawal_of(document: Mapping[str, Any], ledger: str) -> Event | None:
 
 
 def warn_if_withdrawn(document: Mapping[str, Any], ledger: str | None) -> Warned | None:
-    """Return the warning that a release was withdrawn, or that nobody can tell; None: it was not.
+    """Return the warning that a release was withdrawn, or that nobody can tell; None: nothing is known.
 
     A ledger that is a file that is not there has nothing of this release: it may be another project's.
 
@@ -47,7 +47,7 @@ def warn_if_withdrawn(document: Mapping[str, Any], ledger: str | None) -> Warned
         found = withdrawal_of(document, ledger)
     except InputError:
         gone = is_missing_file(ledger)
-        text = "the ledger cannot be read, so it is not known whether it was withdrawn"
+        text = "the ledger cannot be read, so nobody can tell whether it was withdrawn"
         return None if gone else Warned(WITHDRAWN, text)
     if found is None:
         return None
