@@ -296,11 +296,8 @@ _WAYS = (
 def _of_the_gate(fitted: Fitted) -> str:
     said = "What must hold of the bytes to be published; nothing is published otherwise."
     if fitted.policy.anonymize.suppression_limit > RECODED_OUT:
-        counted = (
-            "; a person counts if one of their records lacks a value"
-            if fitted.policy.person is not None
-            else ""
-        )
+        of_people = "; a person counts if one of their records lacks a value"
+        counted = of_people if fitted.policy.person is not None else ""
         lacking = ", ".join(lacking_columns(fitted.proposals))
         said += (
             f" gate.suppression and anonymize.suppression_limit allow for the records without a value of "

@@ -128,8 +128,8 @@ def _judge_earlier_release(case: Case, demand: Demand) -> Verdict:
     compared = "" if policy.record_key is None else unkeyed
     reason = (
         f"the ledger has another release of {policy.dataset or policy.name}{compared}: whoever compares the "
-        "two may learn the values of people who joined or left between them, and more about everybody if their "
-        "columns differ"
+        "two may learn the values of people who joined or left between them, and more about everybody if "
+        "their columns differ"
     )
     return Verdict(demand.name, Status.REFUSED, reason=reason)
 
