@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from anon_pipeline.base.packed_tables import Table, different_cells
 from anon_pipeline.base.word_forms import plain_word
 from anon_pipeline.catalog.detectors.date_forms import holds_days
 
@@ -27,6 +28,21 @@ Integers = NDArray[np.int64]
 _PARTED = re.compile(r"(?=[a-z]*\d)(?P<stem>[a-z\d]{2,6})[./-][a-z\d][a-z\d./-]{0,9}")
 _PLAIN = re.compile(r"(?P<stem>[a-z]\d\d)[a-z\d]{0,4}")
 _BLOCK = re.compile(r"[a-z]\d")
+
+
+_YES_OR_NO = frozenset({"yes", "no", "y", "n", "true", "false", "t", "f", "1", "0", "x", "ja", "nein"})
+_YES_OR_NO |= {"j", "nee", "oui", "non", "o", "si", "s", "nao", "sim", "tak", "nie", "ano", "ne", "da"}
+
+
+def holds_yes_or_no(frame: Table, name: str) -> bool:
+    """Tell whether the values of a column are two, or one and missing ones, and mean yes and no.
+
+    >>> holds_yes_or_no(pd.DataFrame({"fired": ["Ja", "nein", None]}), "fired")
+    True
+    """
+    cells = different_cells(frame, name).dropna().unique()
+    words = {plain_word(f"{cell:g}" if isinstance(cell, float) else str(cell)) for cell in cells}
+    return len(words) in (1, 2) and words <= _YES_OR_NO
 
 
 def stem_of(text: str) -> str | None:

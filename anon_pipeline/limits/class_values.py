@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from anon_pipeline.catalog.detectors.date_forms import holds_days
 from anon_pipeline.catalog.detectors.name_hints import find_hint
 from anon_pipeline.evidence import homogeneous_values
+from anon_pipeline.evidence.coarse_values import holds_yes_or_no
+from anon_pipeline.evidence.measures import require_originals
 from anon_pipeline.limits import usual
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.known_columns import KNOWN_COLUMNS
@@ -51,15 +53,13 @@ def _worded_demands(policy: Policy) -> Demanded:
 def _judge_told_secrets(case: Case, demand: Demand) -> Verdict:
     """Name the columns whose roles seem to be swapped.
 
-    Generalized ones named like secrets that follow from the other ones; sensitive ones that attackers
-    know, by their names or because they hold days, and that link more records than any column may that is
-    known.
+    Generalized ones that may be secrets and follow from the other ones; sensitive ones that attackers know,
+    by their names or because they hold days, and that link more records than any column may that is known.
     """
     policy = case.policy
-    named = [name for name in policy.generalized if (hint := find_hint(name)) and hint.leads == "sensitive"]
     told = [
         name
-        for name in named
+        for name in _may_be_secret(case)
         if homogeneous_values.told_by_others(case.evidence, policy, name) > usual.HOMOGENEITY
     ]
     lines = [f"revealed by the other quasi-identifiers: {', '.join(told)}"] if told else []
@@ -68,6 +68,16 @@ def _judge_told_secrets(case: Case, demand: Demand) -> Verdict:
         lines.append(f"sensitive, but known to others, who can find people by it: {', '.join(linking)}")
     said = "; ".join(lines) or None
     return Verdict(demand.name, Status.PASSED if said is None else Status.REFUSED, reason=said)
+
+
+def _may_be_secret(case: Case) -> Iterator[str]:
+    """Yield the generalized columns named like secrets, and those of yes and no whose name says nothing."""
+    for name in case.policy.generalized:
+        hint = find_hint(name)
+        if (hint is None and holds_yes_or_no(require_originals(case.evidence).frame, name)) or (
+            hint is not None and hint.leads == "sensitive"
+        ):
+            yield name
 
 
 def _judge_told_originals(case: Case, demand: Demand) -> Verdict:
@@ -157,10 +167,11 @@ SPELLINGS = Limit(
 TOLD_SECRETS = Limit(
     "told_secrets",
     Words(
-        "No roles seem to be swapped. A quasi-identifier named like a secret (an illness, an income, a "
-        "belief) must not follow from the other quasi-identifiers, because limits on classes do not protect "
-        "it. A sensitive column that others can know (by its name, or because it holds days) must not link "
-        "people, because limits on linking do not count it. Only advice.",
+        "No roles seem to be swapped. A quasi-identifier that may be a secret must not follow from the other "
+        "quasi-identifiers, because limits on classes do not protect it: one named like an illness, an "
+        "income or a belief, or one of yes and no whose name says nothing. A sensitive column that others "
+        "can know (by its name, or because it holds days) must not link people, because limits on linking "
+        "do not count it. Only advice.",
         advice="give a secret the role sensitive, so that limits on classes hold for it. Give what others "
         "know the role generalize; or leave it sensitive, and let no more be linked by it than by an "
         "insensitive column (gate.attacks.known_columns).",

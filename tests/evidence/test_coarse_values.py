@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_pipeline.evidence.coarse_values import END, block_of, code_groups, end_marks, stem_of
+from anon_pipeline.evidence.coarse_values import (
+    END,
+    block_of,
+    code_groups,
+    end_marks,
+    holds_yes_or_no,
+    stem_of,
+)
 from anon_pipeline.evidence.homogeneous_values import coarse_homogeneity, read_column
 
 HIV = ["B20.0", "B20.7", "B21.0", "B22.1", "B22.7", "B23.8", "B24.0", "B24.7"]
@@ -144,3 +151,22 @@ def test_classes_of_the_rich_and_of_one_illness_are_found(k: int) -> None:
         assert coarse_homogeneity(read_column(-pay), labels, None) == pytest.approx(0.1, abs=0.01)
         icd = pd.Series(np.append(random.choice(HIV, 180), random.choice(OTHERS, 1_620)))
         assert coarse_homogeneity(read_column(icd), labels, None) == pytest.approx(0.1, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        (["Ja", "nein", None], True),
+        (["x", None, None], True),
+        ([1.0, 0.0, np.nan], True),
+        ([1, 0, 1], True),
+        ([True, False, True], True),
+        (["Sí", "no", "no"], True),
+        (["yes", "no", "unknown"], False),
+        (["f", "m", "m"], False),
+        ([0, 1, 2], False),
+        ([None, None, None], False),
+    ],
+)
+def test_columns_of_yes_and_no_are_known_by_their_values(values: list[object], found: bool) -> None:
+    assert holds_yes_or_no(pd.DataFrame({"q": values}), "q") is found

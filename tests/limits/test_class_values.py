@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 import pytest
@@ -53,8 +53,20 @@ def test_advice_depends_on_the_role(small_policy: Small) -> None:
     assert "share of the records" in limit_meaning("near_homogeneity.note", policy)
 
 
-@pytest.mark.parametrize(("secret", "status"), [("illness", Status.WARNED), ("town", Status.PASSED)])
-def test_a_secret_among_quasi_identifiers_warns_by_its_name(secret: str, status: Status) -> None:
+@pytest.mark.parametrize(
+    ("secret", "values", "status"),
+    [
+        ("illness", "xyz", Status.WARNED),
+        ("town", "xyz", Status.PASSED),
+        ("q4", "xyz", Status.PASSED),
+        ("q4", ["ja", "nein", "nein"], Status.WARNED),
+        ("q4", [1, 0, 0], Status.WARNED),
+        ("sex", ["t", "f", "f"], Status.PASSED),
+    ],
+)
+def test_a_secret_among_quasi_identifiers_warns_by_its_name_or_as_yes_and_no(
+    secret: str, values: Sequence[object], status: Status
+) -> None:
     """A column with the same values is told by the wards, whatever its name; a town is known anyway."""
     policy = Policy.model_validate(
         {
@@ -67,7 +79,9 @@ def test_a_secret_among_quasi_identifiers_warns_by_its_name(secret: str, status:
             "anonymize": {"k": 5, "recoder": "ola"},
         }
     )
-    frame = pd.DataFrame({"ward": ["a"] * 20 + ["b"] * 20 + ["c"] * 20, secret: ["x"] * 20 + ["y", "z"] * 20})
+    frame = pd.DataFrame(
+        {"ward": ["a"] * 20 + ["b"] * 20 + ["c"] * 20, secret: [values[0]] * 20 + [*values[1:]] * 20}
+    )
     (verdict,) = (
         one for one in anonymize(policy, frame).report.verdicts if one.limit.startswith("told_secrets")
     )
