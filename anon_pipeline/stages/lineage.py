@@ -103,12 +103,14 @@ def held_digest(frame: Table) -> str:
     if not isinstance(frame, PackedTable):
         return table_digest(frame)
     sha = hashlib.sha256()
-    for said in side_by_side([partial(_held, frame, name) for name in frame.columns], records=len(frame)):
+    for said in side_by_side(
+        [partial(_digest_held, frame, name) for name in frame.columns], records=len(frame)
+    ):
         sha.update(said.encode(errors="surrogatepass") + b"\0")
     return sha.hexdigest()
 
 
-def _held(table: PackedTable, name: str) -> str:
+def _digest_held(table: PackedTable, name: str) -> str:
     found = numbered_cells(table, name) if isinstance(table.packed_column(name), CodedTexts) else None
     if found is None:
         return _digest_of(table, name)

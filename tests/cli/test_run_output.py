@@ -19,11 +19,11 @@ def test_a_second_release_says_that_the_first_was_replaced_and_lies_there(
     folder: Callable[..., Folder],
 ) -> None:
     made = folder()
-    assert "earlier" not in made.call("run", "policy.yaml").out
+    assert "\nearlier " not in made.call("run", "policy.yaml").out
     first = set(made.released)
     done = made.call("run", "policy.yaml")
     assert done.code == 0
-    assert "earlier   2 files of the previous release are still in the folder; " in done.out
+    assert "\nearlier   2 files of the previous release are still in the folder; " in done.out
     assert len(set(made.released) & first) == 4  # and the manifest and the policy, which have the same names
     document = json.loads(made.call("run", "policy.yaml", "--json").out)
     validate(document, schema_of("run"))

@@ -47,6 +47,11 @@ def test_the_instance_knows_of_a_release_of_the_command_line(
             record = instance.get_latest_asset_check_evaluation_record(key)
             found = record.event.dagster_event.asset_check_evaluation_data
             (theirs,) = (e for e in in_dagster.get_asset_check_evaluations() if e.asset_check_key == key)
+            if (
+                limit == "earlier_release" and event is not None
+            ):  # the first one is out when Dagster's is made
+                assert (found.passed, theirs.passed) == (True, False)
+                continue
             assert (found.passed, found.severity) == (theirs.passed, theirs.severity), limit
             assert found.metadata.keys() == theirs.metadata.keys()
         if event is not None:

@@ -85,18 +85,18 @@ def lack_zeros(codes: pd.Series) -> bool:
     >>> lack_zeros(pd.Series(["10115", "1067"])), lack_zeros(pd.Series(["10115", "01067"]))
     (True, False)
     """
-    texts = _written(codes)
+    texts = _texts_of(codes)
     digits = bool(texts.str.fullmatch("[1-9][0-9]*").all())
     return digits and {*texts.str.len()} == {int(texts.str.len().max()) - 1, int(texts.str.len().max())}
 
 
-def _written(codes: pd.Series) -> pd.Series:
+def _texts_of(codes: pd.Series) -> pd.Series:
     return codes.map(lambda value: f"{value:.0f}" if isinstance(value, float) else str(value)).astype("str")
 
 
 def _prefixes(look: Look) -> ProposedHierarchy | None:
     """Mask postal codes from the right, down to the first character."""
-    lengths = _written(look.values).str.len()
+    lengths = _texts_of(look.values).str.len()
     longest = int(lengths.max())
     if not 3 <= longest <= 10 or lengths.min() < longest - 2:
         return None
