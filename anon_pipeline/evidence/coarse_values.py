@@ -31,7 +31,7 @@ _BLOCK = re.compile(r"[a-z]\d")
 
 
 _YES_OR_NO = frozenset({"yes", "no", "y", "n", "true", "false", "t", "f", "1", "0", "x", "ja", "nein"})
-_YES_OR_NO |= {"j", "nee", "oui", "non", "o", "si", "s", "nao", "sim", "tak", "nie", "ano", "ne", "da"}
+_YES_OR_NO |= {"j", "nee", "oui", "non", "o", "si", "s", "nao", "sim", "ano", "ne", "da"}
 
 
 def holds_yes_or_no(frame: Table, name: str) -> bool:
