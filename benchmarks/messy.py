@@ -20,13 +20,13 @@ from typing import Final
 import numpy as np
 import pyarrow.parquet as pq
 
+from anon_pipeline.policy.open_questions import MARK
 from tests.messy import SEED, register
 
 _ROOT: Final = Path(__file__).resolve().parents[1]
 _PROGRAM: Final = "from anon_pipeline.cli import main; main()"
 _RECORDS: Final = 2_000_000
 _COMMANDS: Final = (("init", "register.csv", "--yes"), ("run", "register.yaml"))
-_QUESTION: Final = "# QUESTION:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _accept(policy: Path) -> None:
     """Remove the questions of a policy, as whoever accepts what `init` proposed does."""
-    policy.write_text(policy.read_text().replace(_QUESTION, "# Accepted:"))
+    policy.write_text(policy.read_text().replace(MARK, "# Accepted:"))
 
 
 def _run(words: Sequence[str], folder: Path) -> _Done:

@@ -16,7 +16,8 @@ from anon_pipeline.cli.options import (
     release_argument,
     show_values_option,
 )
-from anon_pipeline.cli.shared import echo_json, print_withdrawal
+from anon_pipeline.cli.shared import echo_json
+from anon_pipeline.cli.withdrawals import print_withdrawal
 
 if TYPE_CHECKING:
     from anon_pipeline.ledger import Ledger

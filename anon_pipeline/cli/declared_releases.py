@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from anon_pipeline.cli.options import command_to_run, locations_of
+from anon_pipeline.cli.options import locations_of, next_of_rehearsal
 from anon_pipeline.cli.run_output import without_values
 from anon_pipeline.cli.shared import (
     PRIVATE,
@@ -19,8 +19,8 @@ from anon_pipeline.cli.shared import (
     echo_json,
     print_report,
     warn_of_questions,
-    warnings_of,
 )
+from anon_pipeline.cli.withdrawals import find_withdrawal, print_warnings_about, warning_documents
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -130,9 +130,7 @@ def rehearse_declared_release(
         for line in warnings:
             click.echo(f"warning: {line}", err=True)
         click.echo("\n".join(left))
-        publishing = command_to_run(policy_file, options)
-        first = "answer the questions and delete their lines, then: " if policy.open_questions else ""
-        click.echo(f"Nothing was published, and no ε was spent. To publish: {first}{publishing}")
+        click.echo(next_of_rehearsal(policy, policy_file, options))
     click.echo(PRIVATE, err=True)
 
 
@@ -234,14 +232,14 @@ def verify_declared_release(
     release: Path,
     policy_file: Path | None,
     key: Ed25519PublicKey | None,
+    options: Mapping[str, Any],
     *,
-    withdrawn: Warned | None,
     as_json: bool,
 ) -> None:
     """Check a release against its manifest, and print what was found.
 
     Args:
-        withdrawn: that it was withdrawn; None: it was not.
+        options: of the command `verify`.
     """
     from anon_pipeline.base.errors import private_stage  # noqa: PLC0415
     from anon_pipeline.declared.declared_manifest import UNVERIFIED  # noqa: PLC0415
@@ -253,6 +251,10 @@ def verify_declared_release(
     policy = None if policy_file is None or kind is None else load_declared(policy_file, kind, retired=True)
     with private_stage("verify"):
         report = verify_declared(release, policy=policy, key=key)
+    warnings: list[Warned] = []
+    if policy_file is not None:
+        locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
+        warnings += filter(None, [find_withdrawal(release, locations)])
     refused = report.with_status(Status.REFUSED)
     unverified = UNVERIFIED if key is None and not refused else ()
     if as_json:
@@ -262,12 +264,11 @@ def verify_declared_release(
                 "in_part": False,
                 "verdicts": report.to_json()["verdicts"],
                 "unverified": [{"path": path, "how": "not verifiable", "why": _WHY} for path in unverified],
-                "warnings": warnings_of([] if withdrawn is None else [withdrawn]),
+                "warnings": warning_documents(warnings),
             }
         )
     else:
-        if withdrawn is not None:
-            click.echo(f"warning: {withdrawn.text}. See {withdrawn.section}", err=True)
+        print_warnings_about(warnings)
         print_report(report, f"{release.resolve().name}, checked", at_hand=True)
         unmeasured = ", ".join(verdict.limit for verdict in report.with_status(Status.UNMEASURED))
         if unmeasured:

@@ -15,6 +15,7 @@ from anon_pipeline.cli.local_paths import TablePath
 if TYPE_CHECKING:
     from anon_pipeline.policy.locations import Locations
     from anon_pipeline.policy.model import Policy
+    from anon_pipeline.policy.open_questions import Questioned
     from anon_pipeline.publish.accounting.archive import VaultArchive
 
 Option = Callable[[Any], Any]
@@ -168,6 +169,17 @@ def command_to_run(policy_file: Path, options: Mapping[str, Any], *more: str) ->
     if options.get("partition") is not None:
         words += ["--partition", str(options["partition"])]
     return " ".join(map(_quote, [*words, *_project_words(options)]))
+
+
+def next_of_rehearsal(policy: Questioned, policy_file: Path, options: Mapping[str, Any]) -> str:
+    """Say after a rehearsal that nothing was published, and how to publish.
+
+    Args:
+        options: of this command.
+    """
+    first = "answer the questions and delete their lines, then: " if policy.open_questions else ""
+    command = command_to_run(policy_file, options)
+    return f"Nothing was published, and no ε was spent. To publish: {first}{command}"
 
 
 def as_argument(path: Path) -> str:

@@ -11,9 +11,9 @@ from anon_pipeline.cli.declared_releases import rehearse_declared_release
 from anon_pipeline.cli.memory_warning import warn_of_memory
 from anon_pipeline.cli.options import (
     archive_of,
-    command_to_run,
     json_option,
     locations_of,
+    next_of_rehearsal,
     partition_option,
     policy_argument,
     source_options,
@@ -82,9 +82,7 @@ def rehearse(ctx: click.Context, /, policy_file: Path, **options: Any) -> None:
         echo_json(rehearsal_document(asked, made) | {"advice": advice})
     else:
         _print(asked, made, advice, exact=shows_values(ctx))
-        publishing = command_to_run(policy_file, options)
-        first = "answer the questions and delete their lines, then: " if policy.open_questions else ""
-        click.echo(f"Nothing was published, and no ε was spent. To publish: {first}{publishing}")
+        click.echo(next_of_rehearsal(policy, policy_file, options))
     click.echo(PRIVATE, err=True)
 
 

@@ -15,7 +15,8 @@ from anon_pipeline.cli.options import (
     release_argument,
     show_values_option,
 )
-from anon_pipeline.cli.shared import PRIVATE, echo_json, print_withdrawal, write_file
+from anon_pipeline.cli.shared import PRIVATE, echo_json, write_file
+from anon_pipeline.cli.withdrawals import print_withdrawal
 
 
 @click.command()

@@ -21,10 +21,8 @@ if TYPE_CHECKING:
     from anon_pipeline.base.observer import Step
     from anon_pipeline.base.record_numbers import RecordNumbers
     from anon_pipeline.gate import GateReport
-    from anon_pipeline.policy.locations import Locations
     from anon_pipeline.policy.model import Policy
     from anon_pipeline.policy.open_questions import Questioned
-    from anon_pipeline.publish.verify.old_warnings import Warned
 
 
 _EACH = 10  # kernels from one line to the next, where there is no terminal
@@ -289,31 +287,6 @@ def warn_of_questions(policy: Questioned) -> None:
     said = describe_questions(policy.open_questions)
     if said is not None:
         click.echo(f"warning: {said}.", err=True)
-
-
-def find_withdrawal(release: Path, locations: Locations) -> Warned | None:
-    """Return the warning that the project's ledger has a release as withdrawn; None: it has not.
-
-    Args:
-        release: its folder or its manifest.
-    """
-    from anon_pipeline.publish.verify.withdrawn import warn_if_withdrawn  # noqa: PLC0415
-    from anon_pipeline.publish.writer import read_manifest  # noqa: PLC0415
-
-    document = read_manifest(release if release.is_dir() else release.parent)
-    return warn_if_withdrawn(document or {}, locations.ledger)
-
-
-def print_withdrawal(release: Path, locations: Locations) -> None:
-    """Warn if the project's ledger has a release as withdrawn, see `find_withdrawal`."""
-    found = find_withdrawal(release, locations)
-    if found is not None:
-        click.echo(f"warning: {found.text}. See {found.section}", err=True)
-
-
-def warnings_of(found: Iterable[Warned]) -> list[dict[str, Any]]:
-    """Return warnings of releases, as JSON has them."""
-    return [{"name": one.name, "text": one.text, "section": one.section} for one in found]
 
 
 def print_paths(data: Sequence[Path], manifest: Path, report: Path, measured: str) -> None:

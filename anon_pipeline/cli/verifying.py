@@ -21,8 +21,9 @@ from anon_pipeline.cli.options import (
     project_options,
     release_argument,
 )
-from anon_pipeline.cli.shared import echo_json, find_withdrawal, print_report, print_table, printable
+from anon_pipeline.cli.shared import echo_json, print_report, print_table, printable
 from anon_pipeline.cli.verifying_several import as_document, deeper_folders_in_words, verify_several
+from anon_pipeline.cli.withdrawals import print_warnings_about
 
 if TYPE_CHECKING:
     from anon_pipeline.gate import GateReport
@@ -67,11 +68,7 @@ def verify(
     if options["jobs"] > 1 and not several:
         raise InputError("--jobs must be given for a folder of several releases only")
     if is_declared_release(release):
-        withdrawn = None
-        if policy_file is not None:
-            locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
-            withdrawn = find_withdrawal(release, locations)
-        verify_declared_release(release, policy_file, key, withdrawn=withdrawn, as_json=as_json)
+        verify_declared_release(release, policy_file, key, options, as_json=as_json)
         return
     against = Against(key=key)
     if policy_file is not None:
@@ -96,8 +93,7 @@ def verify(
         unmeasured = ", ".join(verdict.limit for verdict in report.with_status(Status.UNMEASURED))
         if unmeasured:
             click.echo(f"Not verified: {unmeasured}.")
-        for warning in found.warnings:
-            click.echo(f"warning: {warning.text}. See {warning.section}", err=True)
+        print_warnings_about(found.warnings)
         if not report.with_status(Status.REFUSED):
             click.echo(_describe_result(len(found.unverified), report))
     refused = [verdict.limit for verdict in report.with_status(Status.REFUSED)]

@@ -11,7 +11,8 @@ import click
 
 from anon_pipeline.base.observer import Observer, Step
 from anon_pipeline.cli.declared_releases import is_declared_release
-from anon_pipeline.cli.shared import Progress, echo_json, print_table, printable, warnings_of
+from anon_pipeline.cli.shared import Progress, echo_json, print_table, printable
+from anon_pipeline.cli.withdrawals import warning_documents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,7 +87,7 @@ def as_document(found: Verification) -> dict[str, Any]:
         "in_part": found.in_part,
         "verdicts": found.report.to_json()["verdicts"],
         "unverified": [asdict(leaf) for leaf in found.unverified],
-        "warnings": warnings_of(found.warnings),
+        "warnings": warning_documents(found.warnings),
     }
 
 

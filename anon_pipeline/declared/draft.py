@@ -34,6 +34,7 @@ from anon_pipeline.declared.domain_codes import domain_codes, people_of, refuse_
 from anon_pipeline.declared.parts import Release, parts_of
 from anon_pipeline.declared.released_once import refuse_another
 from anon_pipeline.ledger import Asked, exact_text, ledger_at
+from anon_pipeline.ledger.kinds import account_name
 from anon_pipeline.ledger.requests import columns_digest
 from anon_pipeline.ledger.same_people import published_epsilon
 from anon_pipeline.limits.verdicts import GateReport
@@ -89,11 +90,8 @@ class Draft:
 
 
 def account_of(policy: DeclaredRelease) -> str:
-    """Return the name of a policy's dataset in the ledger.
-
-    It has a colon, which no policy can give: ε of these releases is never added to the ε of other kinds.
-    """
-    return f"{policy.kind.name}:{policy.dataset or policy.name}"
+    """Return the name of a policy's dataset in the ledger."""
+    return account_name(policy.kind, policy.dataset or policy.name)
 
 
 def asked_by(policy: DeclaredRelease) -> Asked:

@@ -10,6 +10,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 from anon_pipeline.base.errors import GateRefused, InputError
+from anon_pipeline.catalog.release_kinds import ReleaseKind
 from anon_pipeline.catalog.releases import PARTITION_KINDS
 from anon_pipeline.ledger.budget import Entry, is_in_window, window_of
 from anon_pipeline.policy.model import Policy
@@ -24,6 +25,14 @@ NONE = "none"
 def kind_of(policy: Policy) -> str:
     """Return the kind of a policy's partitions: none for a release of one piece."""
     return NONE if policy.schedule is None else policy.schedule.partitions or NONE
+
+
+def account_name(kind: ReleaseKind, dataset: str) -> str:
+    """Name the account of a dataset's releases of a kind with declared columns.
+
+    It has a colon, which no policy can give: ε of these releases is never added to the ε of other kinds.
+    """
+    return f"{kind.name}:{dataset}"
 
 
 def can_be_of_kind(kind: str, partition: str | None) -> bool:

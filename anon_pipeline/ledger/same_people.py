@@ -5,10 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Literal
 
+from anon_pipeline.catalog.release_kinds import BUCKETIZED
 from anon_pipeline.catalog.releases import group_of
 from anon_pipeline.ledger.book import Ledger
 from anon_pipeline.ledger.budget import sum_spent
 from anon_pipeline.ledger.chain import Event
+from anon_pipeline.ledger.kinds import account_name
 from anon_pipeline.ledger.requests import Asked
 from anon_pipeline.policy.sections import Budget
 
@@ -36,16 +38,13 @@ def published_epsilon(ledger: Ledger, asked: Asked, *, but: str | None) -> Fract
     return sum_spent(entries, counted, dataset=asked.dataset, partition=asked.partition, now=now).epsilon
 
 
-_SHOWS_SECRETS = "bucketized:"  # of accounts whose releases show secrets as they are
-
-
 def uncompared_rows(
     ledger: Ledger, asked: Asked, *, but: str | None, own_people: bool
 ) -> frozenset[str | None]:
     """Return the rows of releases of the dataset that nothing compares with what is asked.
 
     With a record key, releases of the same name that were made with one are compared with it, see
-    `cross_release`.
+    `cross_release`. Bucketized releases, which show secrets as they are, have an account of their own.
 
     Args:
         but: id of the release that asks.
@@ -54,9 +53,10 @@ def uncompared_rows(
     Returns:
         Digests of rows; None where they are not known.
     """
+    accounts = asked.dataset, account_name(BUCKETIZED, asked.dataset)
     return frozenset(
         event.rows_digest
-        for event in ledger.published_in([asked.dataset, f"{_SHOWS_SECRETS}{asked.dataset}"])
+        for event in ledger.published_in(accounts)
         if event.release_id != but
         and not _is_compared(event, asked)
         and not (own_people and _have_other_people(event, asked))

@@ -196,11 +196,11 @@ NEWCOMERS = Limit(
 EARLIER_RELEASE = Limit(
     "earlier_release",
     Words(
-        "The ledger has no other release of this dataset with other records or columns, except those with "
-        "which newcomers compares this one. Whoever compares two releases learns more than from each. Only "
+        "The ledger has no other release of this dataset with other records or columns, except those that "
+        "newcomers compares with this one. Whoever compares two releases learns more than from either. Only "
         "advice.",
         advice="set record_key to the column that identifies a person: from then on, releases of the same "
-        "name are compared (newcomers, gate.cross_release_k); those made before without it never are. If "
+        "name are compared (newcomers, gate.cross_release_k); releases made without it stay uncompared. If "
         "each period has people of its own, put {partition} into the source; only if no person is in both, "
         "give dataset another name.",
         question="inference",
