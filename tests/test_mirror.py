@@ -22,6 +22,7 @@ OF_THE_HOUSE = {
     "kinds",
     "mirror",
     "names",
+    "pins",
     "postgres",
     "public",
     "repeatable_noise",
