@@ -191,7 +191,8 @@ def policy_text() -> str:
     if GENERATED not in text:
         raise SystemExit(f"{POLICY.name} must have the line `{GENERATED}`.")
     limits = "{rows: 1_000_000_000, file_bytes: 1_000_000_000_000, uncompressed_bytes: 1_000_000_000_000}"
-    return text.replace(GENERATED, f"source: {{path: {_FILE}, format: parquet, limits: {limits}}}")
+    source = f"source: {{path: {_FILE}, format: parquet, limits: {limits}}}"
+    return text.replace(GENERATED, f"{source}\n  one_record_per_person: true")
 
 
 def environment(folder: Path) -> dict[str, str]:

@@ -22,7 +22,8 @@ def _known() -> dict[str, set[str]]:
 
     def words(node: Any) -> Iterator[str]:
         if isinstance(node, Mapping):
-            yield from (str(one) for one in [*node.get("enum", ()), node.get("const")] if one is not None)
+            listed = [*node.get("enum", ()), node.get("const")]
+            yield from (str(one).lower() if one is True else str(one) for one in listed if one is not None)
             for below in node.values():
                 yield from words(below)
         elif isinstance(node, list):

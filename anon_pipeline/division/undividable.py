@@ -39,6 +39,11 @@ def refuse_undividable(policy: Policy) -> None:
                 "release of it and give the run more memory (docs/scale.md), or keep one record of each "
                 "person in the source"
             )
+    if policy.one_record_per_person is None and policy.person is None and policy.record_key is None:
+        problems.append(
+            "one_record_per_person: must be true to be divided: no partition shows whether a person has "
+            "records in another one. If people have several records, keep one of each in the source"
+        )
     if not policy.generalized:
         problems.append("columns: at least one must have the role generalize to be divided")
     guessed = [name for name, how in policy.cleaned.items() if how.type.reads == _INFERS]

@@ -237,8 +237,11 @@ def _tune(attempt: _Attempt, usual: Chosen, *, ks: tuple[int, ...] | None = None
 
 
 def _rehearse(attempt: _Attempt, chosen: Chosen) -> Rehearsal:
-    names = [proposal.name for proposal in attempt.proposals]
-    return rehearse(attempt.policy(chosen), attempt.frame, names, attempt.folder)
+    """Rehearse the policy; whether people have several records is the author's to say, and only warns."""
+    policy, names = attempt.policy(chosen), [proposal.name for proposal in attempt.proposals]
+    if policy.person is None:
+        policy = policy.model_copy(update={"one_record_per_person": True})
+    return rehearse(policy, attempt.frame, names, attempt.folder)
 
 
 def _leave_out_refused(attempt: _Attempt, rehearsal: Rehearsal) -> bool:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 import yaml
 
-from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.evidence.expectation import Expectation
 from anon_pipeline.evidence.known_attack import KnownAttack
 from anon_pipeline.evidence.known_categories import (
@@ -22,6 +21,7 @@ from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit, judges_
 from anon_pipeline.limits.traits import Judged, Published, Words
 from anon_pipeline.policy.attacks import KnownColumns
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.stages.private import Staged
 
 
 def name_of(columns: Sequence[str]) -> str:
@@ -76,20 +76,20 @@ def _drawn_alone(policy: Policy, demand: Demand) -> str | None:
     return known[0] if len(known) == 1 and known[0] in drawn and not policy.perturbed else None
 
 
-def _before_drawing(demand: Demand, policy: Policy, frame: Table) -> str | None:
+def _before_drawing(demand: Demand, policy: Policy, recoded: Staged) -> str | None:
     """Say that the gate will refuse drawn categories, whatever is drawn: by class, original and law.
 
     Where a policy judges what was drawn (`linking: realized`), nothing is known yet. A category that is
     known with other drawn values is linked no less than alone, if the draw does not decide who is released.
 
     Args:
-        frame: (n, columns) the table of `k_anonymized`.
+        recoded: the table of `k_anonymized`, (n, columns).
     """
     if not judges_expectation(policy):
         return None
     drawn = [name for name in demand.wanted.columns if name in policy.drawn_categories]
     known = drawn if _drawn_alone(policy, demand) or _released_anyhow(policy) else []
-    foreseen = [foreseen_of_category(frame, policy, name) for name in known]
+    foreseen = [foreseen_of_category(recoded.frame, policy, name) for name in known]
     if not foreseen or demand.compare(max(foreseen)).status.publishable:
         return None
     return (

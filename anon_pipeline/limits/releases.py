@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from typing import Final
 
 from anon_pipeline.base.canonical import canonical_form
@@ -108,6 +110,14 @@ def _count_newcomers(case: Case, demand: Demand) -> int:
     return 0 if case.memory is None else count_newcomers(case.histories, k=case.policy.gate_k)
 
 
+def _with_earlier_ones(policy: Policy) -> Demanded:
+    """Return the policy's own bound; without one, as advice, that all releases together keep the gate's k."""
+    own = policy.gate.cross_release_k
+    if own is not None or policy.record_key is None:
+        return demand_on_release(own)
+    return {"": Advised(policy.gate_k)}
+
+
 def _comparable(policy: Policy) -> Demanded:
     return {"": Advised(0)} if policy.record_key is not None and policy.unchanged else {}
 
@@ -116,22 +126,35 @@ def _judge_earlier_release(case: Case, demand: Demand) -> Verdict:
     """Judge whether the ledger has releases of the dataset that have other rows, and that nothing compares.
 
     A release with the same rows tells nothing new. One of which the ledger does not know the rows may have
-    others. Generated data is about nobody.
+    others. Generated data is about nobody. Another dataset may have the same people, too, unless the policy
+    says which dataset this is.
     """
     policy = case.policy
     if isinstance(policy, PublicPolicy):
         return Verdict(demand.name, Status.UNMEASURED, reason="needs --policy: a source is not public")
+    reason = "; ".join(chain(_said_of_uncompared(case, policy), _said_of_datasets(case, policy))) or None
+    return Verdict(demand.name, Status.PASSED if reason is None else Status.REFUSED, reason=reason)
+
+
+def _said_of_uncompared(case: Case, policy: Policy) -> Iterator[str]:
     others = frozenset[str | None]() if policy.source.kind.generated else case.in_ledger.rows
     if not others or others == {canonical_form(case.release[policy.released]).digest}:
-        return Verdict(demand.name, Status.PASSED)
+        return
     unkeyed = ", which was made without record_key or under another name"
     compared = "" if policy.record_key is None else unkeyed
-    reason = (
+    yield (
         f"the ledger has another release of {policy.dataset or policy.name}{compared}: whoever compares the "
         "two may learn the values of people who joined or left between them, and more about everybody if "
         "their columns differ"
     )
-    return Verdict(demand.name, Status.REFUSED, reason=reason)
+
+
+def _said_of_datasets(case: Case, policy: Policy) -> Iterator[str]:
+    if case.in_ledger.same_columns and policy.dataset is None:
+        yield (
+            "the ledger has a release of another dataset, of a source with the same columns: if these are "
+            f"the same people, set dataset to that dataset; if not, write dataset: {policy.name}"
+        )
 
 
 CROSS_RELEASE_K = Limit(
@@ -139,11 +162,13 @@ CROSS_RELEASE_K = Limit(
     Words(
         "Over all releases, at least this many people match every class that any one person was "
         "published in.",
-        advice="keep hierarchies and recoder as they were, or take a larger k: people must stay together.",
+        advice="keep quasi-identifiers, hierarchies and recoder as they were, or take a larger k: people "
+        "must stay together. gate.cross_release_k sets the bound.",
         question="linkability",
     ),
     Judged(measure=_cross_release_k, sense="at least", needs=("originals", "memory")),
-    demanded=lambda policy: demand_on_release(policy.gate.cross_release_k),
+    demanded=_with_earlier_ones,
+    advisable=True,
     expectation="expect_releases_together_to_be_k_anonymous",
     published=Published(
         together=True,
@@ -197,8 +222,9 @@ EARLIER_RELEASE = Limit(
     "earlier_release",
     Words(
         "The ledger has no other release of this dataset with other records or columns, except those that "
-        "newcomers compares with this one. Whoever compares two releases learns more than from either. Only "
-        "advice.",
+        "newcomers compares with this one, nor of another dataset with the same columns, of which the policy "
+        "does not say whether it is another. Whoever compares two releases learns more than from either. "
+        "Only advice.",
         advice="set record_key to the column that identifies a person: from then on, releases of the same "
         "name are compared (newcomers, gate.cross_release_k); releases made without it stay uncompared. If "
         "each period has people of its own, put {partition} into the source; only if no person is in both, "

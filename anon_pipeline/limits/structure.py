@@ -1,9 +1,11 @@
-"""Limits that every release has: its contract, its origin, and k."""
+"""Limits that every release has: its contract, its origin, k, and that records are not those of fewer people.
+
+Decision: docs/adr/0103-records-of-the-same-people-are-refused.md.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
 
 from anon_pipeline.encode.codes import PRIVATE
 from anon_pipeline.evidence.measures import require_originals
@@ -16,6 +18,7 @@ from anon_pipeline.risk.repeated_combinations import FEWEST_COLUMNS
 from anon_pipeline.stages.contracts.stages import broken_contract, release_contract
 from anon_pipeline.stages.facts.origin import broken_origin
 from anon_pipeline.stages.facts.records import RawFacts
+from anon_pipeline.stages.private import Staged
 from anon_pipeline.stages.repeated_people import combined_columns
 
 
@@ -56,22 +59,17 @@ def _k(case: Case, demand: Demand) -> Verdict:
 
 
 def _judge_repeated_people(case: Case, demand: Demand) -> Verdict:
-    """Say which columns look like those of people with several records; how often, nobody sees.
-
-    And that another dataset may have the same people, unless the policy says which dataset this is.
-    """
+    """Say which columns look like those of people with several records; how often, nobody sees."""
     names = (case.facts or {}).get(RawFacts.stage, {}).get("repeated")
     if names is None:
         return Verdict(demand.name, Status.UNMEASURED, reason="needs the facts of the stages")
-    return _holds(demand, chain(_said_of_repeated(case.policy, names), _said_of_datasets(case)))
+    return _holds(demand, _said_of_repeated(case.policy, names))
 
 
-def _said_of_datasets(case: Case) -> Iterator[str]:
-    if case.in_ledger.same_columns and case.policy.dataset is None:
-        yield (
-            "the ledger has a release of another dataset, of a source with the same columns: if these are "
-            f"the same people, set dataset to that dataset; if not, write dataset: {case.policy.name}"
-        )
+def _counts_of_people(demand: Demand, policy: Policy, recoded: Staged) -> str | None:
+    """Say, before noise is drawn, that records look like several of each person; None: they do not."""
+    said = [*_said_of_repeated(policy, recoded.facts[RawFacts.stage]["repeated"])]
+    return f"{demand.name}: {'; '.join(said)}. Next: {demand.limit.words.advice}" if said else None
 
 
 def _said_of_repeated(policy: Policy, names: Sequence[str]) -> Iterator[str]:
@@ -142,12 +140,15 @@ K = Limit(
 
 
 def _unknown_people(policy: Policy) -> Demanded:
-    """Demand it, as advice, where an identifier or enough quasi-identifiers can show people's records."""
+    """Demand it where an identifier or enough quasi-identifiers can show people's records.
+
+    As advice, where the policy says who the people are, or that each of them has one record.
+    """
     said = policy.person or policy.record_key
     unsecret = len(policy.generalized) + len(policy.noisy) + len(policy.insensitive)
-    if unsecret >= FEWEST_COLUMNS or {*policy.identifiers} - {said}:
-        return {"": Advised(None)}
-    return {"": Advised(None)} if _combines(policy) else {}
+    if unsecret >= FEWEST_COLUMNS or {*policy.identifiers} - {said} or _combines(policy):
+        return {"": Advised(None) if said or policy.one_record_per_person else None}
+    return {}
 
 
 def _combines(policy: Policy) -> bool:
@@ -169,16 +170,17 @@ REPEATED_PEOPLE = Limit(
     "repeated_people",
     Words(
         "If records are counted: neither an identifier nor the quasi-identifiers together repeat as if one "
-        "person had several records; and the ledger has no other dataset with the same columns.",
-        advice="name the identifier of a person, not of a record, in person: people are then counted. Set "
-        "dataset to say whose data this is, if the ledger has another dataset with the same columns.",
+        "person had several records. Only advice if the policy says who the people are, or that each has "
+        "one record.",
+        advice="name the identifier of a person, not of a record, in person: people are then counted. If "
+        "you have made sure that each person has one record, write one_record_per_person: true.",
         only=_only_identifiers,
     ),
     Judged(
         judge=_judge_repeated_people,
         bound=lambda wanted: None,
         needs=("originals",),
-        regards=("memory",),
+        before_drawing=_counts_of_people,
     ),
     demanded=_unknown_people,
     expectation="",

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.evidence.expectation import Expectation
 from anon_pipeline.limits.case import Case, Need
 from anon_pipeline.limits.forecast import Foreseen
 from anon_pipeline.limits.verdicts import Verdict
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.stages.private import Staged
 
 if TYPE_CHECKING:
     from anon_pipeline.limits.limit import Demand
@@ -72,9 +72,9 @@ class Judged:
         value is not published.
     judges_records: whether it judges a file alone by records all the same, where people are counted.
     over_noise: the mean of ``measure`` over the noise; None where it does not look at the drawn noise.
-    before_drawing: from a demand, its policy and the table of `k_anonymized`, (n, columns), to why the gate
-        would refuse it whatever noise is drawn, which would cost its ε: names, bounds and what to do, nothing
-        that was measured; to None where it may be kept. None: nothing is known before the draw.
+    before_drawing: from a demand, its policy and the stage `k_anonymized` to why the gate would refuse it
+        whatever noise is drawn, which would cost its ε: names, bounds and what to do, nothing that was
+        measured; to None where it may be kept. None: nothing is known before the draw.
     """
 
     measure: Callable[[Case, Demand], float] | None = None
@@ -88,7 +88,7 @@ class Judged:
     people: bool = False
     judges_records: bool = False
     over_noise: Callable[[Case, Demand], Expectation] | None = None
-    before_drawing: Callable[[Demand, Policy, Table], str | None] | None = None
+    before_drawing: Callable[[Demand, Policy, Staged], str | None] | None = None
 
     def __post_init__(self) -> None:
         if (self.measure is None) == (self.judge is None):

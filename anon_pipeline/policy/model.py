@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
@@ -34,7 +34,7 @@ from anon_pipeline.policy.later_rules import RETIRED, broken_since
 from anon_pipeline.policy.marks import AFTER, LATER, PRIVATE, SHOWN, TEXT
 from anon_pipeline.policy.noise_rules import without_public_scale
 from anon_pipeline.policy.open_questions import Questioned
-from anon_pipeline.policy.protection import FEWER, NEUTRAL, PRESENT
+from anon_pipeline.policy.protection import FEWER, JUDGED, NEUTRAL, PRESENT
 from anon_pipeline.policy.recoding import Anonymize
 from anon_pipeline.policy.responsible import Responsible
 from anon_pipeline.policy.review import Reviewed, review_digest
@@ -87,6 +87,11 @@ class Policy(ColumnsByRole, Questioned, Strict):
         description="Identifier column that identifies a record's person, if people have several records. "
         "People are then counted instead of records. It is never released; only its keyed hash "
         "is kept, in the vault.",
+    )
+    one_record_per_person: Annotated[Literal[True] | None, SHOWN, AFTER, LATER, JUDGED] = Field(
+        None,
+        description="true: somebody has made sure that no person has several records, also if the table "
+        "looks otherwise.",
     )
     rows_per_person: Annotated[Whole | None, SHOWN] = Field(
         None,

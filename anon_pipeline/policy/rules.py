@@ -52,6 +52,7 @@ def broken_rules(sections: Mapping[str, Any]) -> list[str]:
         found += _record_key(columns, sections)
         found += unfit_acknowledgements(sections.get("acknowledged", ()), columns)
         found += _person(columns, sections)
+        found += _one_record(sections)
         found += unfit_cleaning(sections.get("clean"), sections)
         found += _sample(sections)
     found += _misfits(("source", "anonymize", "perturb", "gate"), sections, "nothing")
@@ -223,6 +224,14 @@ def _person(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator
             "rows_per_person: must be given with person where there is noise, for example 3: the ε of a "
             "person is split over them"
         )
+
+
+def _one_record(sections: Mapping[str, Any]) -> Iterator[str]:
+    if sections.get("one_record_per_person") is None:
+        return
+    for name in ("person", "record_key"):
+        if sections.get(name) is not None:
+            yield f"one_record_per_person: must be left out with {name}, which says who the people are"
 
 
 def _schedule(sections: Mapping[str, Any]) -> Iterator[str]:

@@ -26,7 +26,9 @@ People = Callable[..., pd.DataFrame]
 
 def test_a_divided_table_is_collected_signed_and_verified(folder: Make, small_people: People) -> None:
     made = folder(
-        source={"path": "people.parquet", "format": "parquet"}, publish={"sign": {"key_file": "key"}}
+        source={"path": "people.parquet", "format": "parquet"},
+        one_record_per_person=True,
+        publish={"sign": {"key_file": "key"}},
     )
     assert made.call("keygen", "key").code == 0
     small_people(1_200).to_parquet(made.path / "people.parquet", index=False)

@@ -31,7 +31,7 @@ PARQUET = {"path": "people.parquet", "format": "parquet"}
 
 
 def project(folder: Callable[..., Folder], people: Callable[..., pd.DataFrame], **changes: object) -> Folder:
-    made = folder(source=PARQUET, **changes)
+    made = folder(source=PARQUET, one_record_per_person=True, **changes)
     people(1_200).assign(person=lambda table: [f"{CANARY} {row}" for row in table.index]).to_parquet(
         made.path / "people.parquet", index=False
     )

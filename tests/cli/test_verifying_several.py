@@ -16,7 +16,7 @@ def divided(
     folder: Callable[..., Folder], people: Callable[..., pd.DataFrame], parts: int
 ) -> tuple[Folder, str]:
     """Return a project whose table was divided and released, and the id of the division."""
-    made = folder(source={"path": "people.parquet", "format": "parquet"})
+    made = folder(source={"path": "people.parquet", "format": "parquet"}, one_record_per_person=True)
     people(1_200).to_parquet(made.path / "people.parquet", index=False)
     done = made.call("divide", "policy.yaml", "--into", str(parts), "--json")
     document = json.loads(done.out)

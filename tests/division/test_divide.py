@@ -27,6 +27,7 @@ from tests.conftest import SMALL, merged
 
 CANARY = "Quillfeather-4711"
 QUIET: dict[str, Any] = {
+    "one_record_per_person": True,
     "source": {"path": "people.parquet", "format": "parquet"},
     "columns": {"height": {"role": "insensitive", "round": 10, "unit": None, "resolution": None}},
     "perturb": None,

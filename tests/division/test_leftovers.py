@@ -39,7 +39,8 @@ PLACES = ("before a file", "before a row group", "before the policy", "after the
 def policy(tmp_path: Path, small_people: People) -> Path:
     small_people(600).to_parquet(tmp_path / "people.parquet", index=False)
     path = tmp_path / "policy.yaml"
-    attributes = merged(SMALL, {"source": {"path": "people.parquet", "format": "parquet"}})
+    parquet = {"path": "people.parquet", "format": "parquet"}
+    attributes = merged(SMALL, {"source": parquet, "one_record_per_person": True})
     path.write_text(yaml.safe_dump({"type": "anon_pipeline.AnonymizedRelease", "attributes": attributes}))
     return path
 

@@ -27,12 +27,21 @@ from tests.division.test_divide import QUIET, divided, people, project
         ),
         ({"anonymize": {"recoder": "local"}}, "anonymize.recoder: must choose classes for the whole table"),
         (
-            {"record_key": "person", "deidentify": {"key_env": "KEY"}},
+            {"record_key": "person", "one_record_per_person": None, "deidentify": {"key_env": "KEY"}},
             "record_key: such a table cannot be divided",
         ),
         (
-            {"person": "person", "rows_per_person": 2, "deidentify": {"key_env": "KEY"}},
+            {
+                "person": "person",
+                "rows_per_person": 2,
+                "one_record_per_person": None,
+                "deidentify": {"key_env": "KEY"},
+            },
             "Make one release of it and give the run more memory (docs/scale.md), or keep one record of each",
+        ),
+        (
+            {"one_record_per_person": None},
+            "one_record_per_person: must be true to be divided: no partition shows whether a person",
         ),
         (
             {"source": {"path": "{partition}.parquet"}, "schedule": {"partitions": "listed", "keys": ["a"]}},

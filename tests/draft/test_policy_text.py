@@ -15,7 +15,6 @@ from anon_pipeline.draft.profile.layout import Layout
 from anon_pipeline.draft.profile.profile_table import Profile, profile_table
 from anon_pipeline.draft.profile.proposals import drop_instead
 from anon_pipeline.draft.profile.questions import NOISE_LEFT_OUT
-from anon_pipeline.draft.rehearsal import Rehearsal
 from anon_pipeline.policy.load import parse_policy, policy_from
 
 PLACE = Place("people", "data/people.csv")
@@ -125,31 +124,6 @@ def test_it_says_why_a_larger_k_was_not_taken(made: tuple[Profile, Fitted, str])
         assert "of 5, 10 and 25, the largest one that keeps the limits" in text
         assert ("and leaves one value in the fewest columns" in text) == telling
         assert "no ε above" not in text  # without noise there is none
-
-
-def test_a_smaller_k_is_advised_only_where_one_was_tried(made: tuple[Profile, Fitted, str]) -> None:
-    profile, fitted, _ = made
-    said = {}
-    for ks in ((5, 10), (2, 5)):
-        hiding = replace(fitted, compared=ks, rehearsal=Rehearsal(silent=("sex",)))
-        text = " ".join(line.strip(" #") for line in policy_text(profile, hiding, PLACE).splitlines())
-        assert "QUESTION: do your readers need sex?" in text
-        said[ks] = "or take a smaller k" in text
-    assert (fitted.chosen.k, said) == (5, {(5, 10): False, (2, 5): True})
-
-
-def test_where_people_are_counted_k_is_one_of_people() -> None:
-    rng = np.random.default_rng(0)
-    who = [f"P{number // 2:05d}" for number in range(N)]
-    frame = pd.DataFrame({"customer_id": who, "sex": rng.choice(["f", "m"], N)})
-    found = profile_table(frame, layout=Layout("csv", ",", "utf-8", 1.0, False))
-    owner = replace(found.proposals[0], person=True, question=None)
-    found = replace(found, proposals=(owner, *found.proposals[1:]))
-    fitted = fit(found, frame, PLACE)
-    text = " ".join(line.strip(" #") for line in policy_text(found, fitted, PLACE).splitlines())
-    k = fitted.chosen.k
-    assert f"k = {k}: classes of at least {k} people" in text
-    assert "export RELEASE_KEY=$(openssl rand -hex 16)" in text
 
 
 def test_a_column_with_noise_that_is_left_out_says_how_it_is_put_back() -> None:

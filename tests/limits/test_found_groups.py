@@ -13,7 +13,12 @@ from anon_pipeline.limits.table import limits_of
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy import Policy
 
-BASE = {"name": "a", "source": {"path": "a.csv"}, "anonymize": {"k": 10, "recoder": "ola"}}
+BASE = {
+    "name": "a",
+    "source": {"path": "a.csv"},
+    "one_record_per_person": True,
+    "anonymize": {"k": 10, "recoder": "ola"},
+}
 AGE = {"role": "generalize", "hierarchy": {"intervals": [1, 2]}}
 
 

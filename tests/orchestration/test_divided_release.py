@@ -39,7 +39,7 @@ def divided(
 
     def make(parts: int = 2, **changes: Any) -> tuple[Project, dg.Definitions]:
         people = small_people(1_200).assign(person=lambda table: [f"{CANARY} {row}" for row in table.index])
-        made = project(people, **changes)
+        made = project(people, **{"one_record_per_person": True, **changes})
         attributes = made.policy.model_dump(mode="json", exclude_unset=True)
         policy = made.folder / "policy.yaml"
         policy.write_text(yaml.safe_dump({"type": TYPE, "attributes": attributes}, sort_keys=False))

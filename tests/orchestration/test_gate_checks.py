@@ -149,10 +149,10 @@ def test_the_same_columns_under_another_name_warn(project: Make, small_policy: C
     make_release(other, Locations.of(made.folder, {}))
     result = made.run("small_release")
     assert result.success
-    (found,) = (e for e in result.get_asset_check_evaluations() if e.check_name == "repeated_people")
+    (found,) = (e for e in result.get_asset_check_evaluations() if e.check_name == "earlier_release")
     assert (found.passed, found.severity) == (False, dg.AssetCheckSeverity.WARN)
     document = json.loads((made.folder / "out" / "manifest.json").read_text())
-    (verdict,) = (v for v in document["gate"]["verdicts"] if v["limit"] == "repeated_people")
+    (verdict,) = (v for v in document["gate"]["verdicts"] if v["limit"] == "earlier_release")
     assert verdict["status"] == "warned"
 
 

@@ -53,14 +53,14 @@ def test_which_fields_protect_nobody() -> None:
     assert marked == UNPROTECTING
 
 
-def test_what_limits_say_is_marked_in_the_gate_alone() -> None:
+def test_what_limits_say_is_marked_in_the_gate_and_of_people() -> None:
     marked = {
         f"{model.__name__}.{name}"
         for model in models(Policy)
         for name, field in model.model_fields.items()
         if protection_of(field) is JUDGED
     }
-    assert marked == {"Gate.k", "Attacks.known_columns"}
+    assert marked == {"Gate.k", "Attacks.known_columns", "Policy.one_record_per_person"}
 
 
 def test_a_policy_and_itself() -> None:

@@ -238,6 +238,10 @@ COUNTED = {"person": "person", "rows_per_person": 2, "deidentify": {"key_env": "
             "person: must be left out with record_key, by which each person has one record, so that records "
             "are people already",
         ),
+        (
+            {"one_record_per_person": True},
+            "one_record_per_person: must be left out with person, which says who the people are",
+        ),
         ({"deidentify": None}, "deidentify: must be given (key_env or key_file) for person"),
         (
             {"rows_per_person": None},

@@ -54,6 +54,7 @@ def test_two_machines_release_partitions_at_once(
     changes: dict[str, Any] = {
         "source": {"path": "people.parquet", "format": "parquet"},
         "budget": {"epsilon": 2},  # of one release
+        "one_record_per_person": True,
     }
     path = machines[0] / "policy.yaml"
     written = {"type": "anon_pipeline.AnonymizedRelease", "attributes": merged(SMALL, changes)}

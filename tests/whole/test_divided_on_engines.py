@@ -128,6 +128,7 @@ def people(*, missing: bool) -> pd.DataFrame:
 def policy_of(folder: Path, changes: dict[str, Any], source: dict[str, Any]) -> tuple[Path, Policy]:
     """Write a policy that reads this source."""
     common: dict[str, Any] = {
+        "one_record_per_person": True,
         "columns": {"illness": {"missing": "suppress"}},
         "gate": {"t_closeness": {"illness": 0.95}, "linking_risk": 0.5},
     }

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from anon_pipeline import Locations, anonymize, make_release
 from anon_pipeline.base.classes import EquivalenceClasses
-from anon_pipeline.base.errors import InfeasibleError, InputError, PolicyError
+from anon_pipeline.base.errors import GateRefused, InfeasibleError, InputError, PolicyError
 from anon_pipeline.catalog.recoders import RECODERS
 from anon_pipeline.encode.codes import CLASS, PERSON, PRIVATE, RECORD
 from anon_pipeline.encode.grids import noises
@@ -91,7 +91,10 @@ def test_ten_records_of_one_person_are_no_class_of_ten(small_policy: Small) -> N
     counted = quiet(small_policy, columns=columns, **limits)
     few = table[table["age"] >= 90]
     crowd = pd.concat([few, people.assign(age=30)], ignore_index=True).drop(columns="city")
-    released = anonymize(records, crowd)  # ten records in the class of one person: passed
+    with pytest.raises(GateRefused, match="values of person repeat as if people had several records"):
+        anonymize(records, crowd)
+    believed = records.model_copy(update={"one_record_per_person": True})
+    released = anonymize(believed, crowd)  # ten records in the class of one person: passed
     assert Counter(released.frame["age"].astype(str))[released.frame["age"].astype(str).iloc[0]] >= 10
     assert len(released.frame["age"].unique()) == 2
     verdicts = {v.limit: v.status for v in released.report.verdicts}
@@ -369,7 +372,7 @@ def test_the_command_line_says_people_and_no_name(folder: Callable[..., Folder])
 
 
 def test_the_command_line_warns_where_records_may_be_of_one_person(folder: Callable[..., Folder]) -> None:
-    made = folder(visits(150), gate={"suppression": 1.0})
+    made = folder(visits(150), gate={"suppression": 1.0}, one_record_per_person=True)
     done = made.call("run", "policy.yaml")
     assert done.code == 0, done.err
     assert "warned" in done.out
@@ -379,6 +382,33 @@ def test_the_command_line_warns_where_records_may_be_of_one_person(folder: Calla
     assert "repeated" not in document["facts"]["raw"]  # for the curator
     assert "Records are counted, not people" in "".join(document["guarantee"])
     assert "CANARY" not in done.out + done.err
+
+
+def test_the_command_line_refuses_records_of_one_person_before_any_epsilon_is_spent(
+    folder: Callable[..., Folder],
+) -> None:
+    made = folder(visits(150), gate={"suppression": 1.0})
+    for command in ("run", "rehearse"):
+        done = made.call(command, "policy.yaml")
+        assert done.code == 1, done.err
+        assert "repeated_people: values of person repeat as if people had several records" in done.err
+        assert "No noise was drawn, and no ε was spent." in done.err
+        assert "one_record_per_person: true" in done.err
+        assert "CANARY" not in done.out + done.err
+    assert not (made.path / "out").exists()
+
+
+def test_dagster_refuses_records_of_one_person_before_any_epsilon_is_spent(
+    project: Callable[..., Project],
+) -> None:
+    made = project(visits(150), gate={"linking_risk": 1.0, "suppression": 1.0})
+    result = made.run("small_release")
+    (failure,) = (event for event in result.all_events if event.is_step_failure)
+    assert (failure.step_key or "").endswith("perturbed")
+    assert "repeated_people: values of person repeat" in str(failure.event_specific_data)
+    assert "No noise was drawn, and no ε was spent" in str(failure.event_specific_data)
+    assert "CANARY" not in str(failure.event_specific_data)
+    assert not (made.folder / "out").exists()
 
 
 def test_a_release_of_people_in_dagster(project: Callable[..., Project]) -> None:

@@ -151,6 +151,14 @@ ONE_PERSON = (
 """What is asked on a terminal where *person* is an answer: it takes the place of the questions about that."""
 
 
+RECORDS_OF_PEOPLE = (
+    "does each person have one record? Records repeat as if people had several. If each has one, write "
+    "one_record_per_person: true below attributes. If not, keep the column that identifies people, and write "
+    "person: COLUMN below attributes (docs/policy.md#person-rows_per_person)."
+)
+"""What is asked of the whole table where a rehearsal warned of it."""
+
+
 def several_records(name: str, rows: int, beyond: float) -> str:
     """Ask whether people have several records, of a column in which a few values repeat.
 
@@ -164,7 +172,8 @@ def several_records(name: str, rows: int, beyond: float) -> str:
         "deidentify: {key_env: NAME}, where that variable holds a secret of 16 bytes or more, and, if a "
         f"column gets noise, rows_per_person: {rows}, the most records of a person that are released: people "
         f"are counted then, and not records (docs/policy.md). 95% of the values have at most {rows} records; "
-        f"{beyond:.1%} of the records are beyond that, and would be left out. If no, delete this question."
+        f"{beyond:.1%} of the records are beyond that, and would be left out. If no, write "
+        "one_record_per_person: true below attributes, and delete this question."
     )
 
 

@@ -61,11 +61,12 @@ def without_owners(proposals: Sequence[Proposal]) -> list[Proposal]:
 
     That is one that was said to, or one named like numbers of people whose values are different.
     """
-    known = any(one.person or _numbers_people(one.seen) for one in proposals)
+    known = any(one.person or numbers_people(one.seen) for one in proposals)
     return [_without_question(one) if known else one for one in proposals]
 
 
-def _numbers_people(seen: Seen) -> bool:
+def numbers_people(seen: Seen) -> bool:
+    """Tell whether a column is named like numbers of people, and its values are different."""
     words = name_words(seen.name)
     short = any(fits_pattern(word, pattern) for word in words for pattern in _PEOPLE)
     named = telling_name(seen.name) or ""

@@ -20,7 +20,7 @@ def refuse_before_drawing(policy: Policy, recoded: Staged) -> None:
     """
     with private_stage("k_anonymized"):
         asked = ((one, one.limit.judged.before_drawing) for one in demands(policy) if not one.advised)
-        found = [refuses(one, policy, recoded.frame) for one, refuses in asked if refuses is not None]
+        found = [refuses(one, policy, recoded) for one, refuses in asked if refuses is not None]
         found += [_too_many_files(policy, len(recoded.frame)), _unwritable(policy, recoded)]
         problems = [line for line in found if line is not None]
     if problems:

@@ -230,7 +230,7 @@ def _limit_lines(policy: Policy) -> Iterator[str]:
     """Say what limits promise: first those on all releases together, then by column."""
     for limit in sorted(LIMITS, key=lambda limit: not limit.published.together):
         for demand in sorted(limit.demands(policy), key=lambda demand: demand.of):
-            if limit.published.promise is not None:
+            if limit.published.promise is not None and not demand.advised:
                 yield limit.published.promise(demand)
 
 
