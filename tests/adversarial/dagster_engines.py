@@ -27,6 +27,7 @@ def reuse_engines(patch: pytest.MonkeyPatch, *, connected: bool = False) -> Call
     An engine opens a database anew each time and closes it afterwards, as it did: what is stored, and when,
     stays the same, and a child process or a restored folder meets no open database. None of them waits until
     the platter has it: most of the time of a run would be that, for what only a machine without power loses.
+    Dagster disposes of an engine after each event, which would close its connections: here that does nothing.
 
     Args:
         connected: keep the databases open, too, for work that neither forks nor restores a folder.
@@ -42,6 +43,7 @@ def reuse_engines(patch: pytest.MonkeyPatch, *, connected: bool = False) -> Call
             url, poolclass=pool, **({"connect_args": dict(arguments)} if arguments else {})
         )
         sa.event.listen(engine, "connect", _spare_syncs)
+        patch.setattr(engine, "dispose", lambda close=True: None)
         engines.append(engine)
         return engine
 
@@ -54,7 +56,7 @@ def reuse_engines(patch: pytest.MonkeyPatch, *, connected: bool = False) -> Call
 
     def close() -> None:
         for engine in engines:
-            engine.dispose()
+            engine.pool.dispose()
 
     return close
 
