@@ -25,7 +25,7 @@ from tests.adversarial.bad_inputs import CASES, BadInput
 from tests.adversarial.blows import BLOWS, Outcomes, blown, said
 from tests.adversarial.canaries import LONG, PRIVATE, people
 
-__all__ = ["control", "inputs", "scenarios"]
+__all__ = ["control", "scenarios"]
 
 _STAGES = {
     "raw": "anon_pipeline.stages.pipeline.accepted_input",
@@ -104,6 +104,7 @@ def scenarios(outcomes: Outcomes) -> None:
         _stages(outcomes, project)
         _checks(outcomes, project)
         _gate(outcomes, project)
+        _inputs(outcomes, instance)
 
 
 def _stages(outcomes: Outcomes, project: _Project) -> None:
@@ -156,13 +157,8 @@ def _changed(project: _Project, stage: str, cells: dict[str, Any]) -> Iterator[N
         write_staged(path, staged)
 
 
-def inputs(outcomes: Outcomes) -> None:
-    """Bad input: the data of the command line's table; the release's first failing stage ends the run."""
-    with dg.DagsterInstance.get() as instance:
-        _inputs(outcomes, instance)
-
-
 def _inputs(outcomes: Outcomes, instance: dg.DagsterInstance) -> None:
+    """Bad input: the data of the command line's table; the release's first failing stage ends the run."""
     for case in CASES:
         if case.arguments != ("run", "policy.yaml") or "policy.yaml" in case.files or case.code == 0:
             continue

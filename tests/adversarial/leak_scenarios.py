@@ -23,11 +23,10 @@ _SIDES = {
     "cli": leak_command.scenarios,
     "dagster": leak_dagster.scenarios,
     "elsewhere": leak_elsewhere.scenarios,
-    "inputs": leak_dagster.inputs,
     "program": leak_program.scenarios,
     "control": leak_dagster.control,
 }
-_IN_ONE_PROCESS = {"dagster", "inputs"}
+_IN_ONE_PROCESS = {"dagster"}
 """Sides that keep Dagster's databases open until they end: nothing forks there."""
 
 

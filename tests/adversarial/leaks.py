@@ -45,7 +45,7 @@ class ScenarioFailed(AssertionError):
 
 def search_all() -> LeakResult:
     """Run every scenario, on the command line and in Dagster, and search what they leave."""
-    return _searched("cli", "dagster", "elsewhere", "inputs", "program")
+    return _searched("cli", "dagster", "elsewhere", "program")
 
 
 def search_control() -> LeakResult:
