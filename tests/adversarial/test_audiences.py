@@ -174,7 +174,7 @@ def test_skewness_named_the_suppressed_value(small_policy: Small) -> None:
 def test_similarity_told_where_the_suppressed_income_is(small_policy: Small) -> None:
     policy = small_policy(gate={"attacks": {"similarity": {"income": 0.0001}}, "linking_risk": 1.0})
     tables = []
-    for seed in range(10):
+    for seed in range(5):
         known, _ = tables_of(10, 4, seed)
         tables.append(
             [
