@@ -27,7 +27,7 @@ def survive_dagster(*, every: int = 1) -> FaultResult:
     What follows is `published` once more, as whoever retries it does, then the whole job.
 
     Args:
-        every: 1 tries each point, n each n-th.
+        every: 1 tries each point, n each n-th, from one of the first n on that is drawn.
     """
     with pytest.MonkeyPatch.context() as patch, project() as world:
         reuse_engines(patch)

@@ -52,6 +52,7 @@ from tests.adversarial.faulty_disk import (
     summed,
 )
 from tests.adversarial.snapshots import digest_of, snapshots_of
+from tests.drawn_points import drawn_below
 
 __all__ = [
     "Point",
@@ -271,7 +272,7 @@ def at_each_point(
     Args:
         way: the work, the fault, the next release.
         found: the project before.
-        every: 1 tries each point, n each n-th.
+        every: 1 tries each point, n each n-th, from one of the first n on that is drawn.
         first: name of the point that is tried first, then those after it, then those before.
         enough: tells of what went wrong at a point whether the others need not be tried.
     """
@@ -279,7 +280,7 @@ def at_each_point(
     shutil.copytree(found.folder, kept)
     names = points_of(partial(way.made, _restored(found, kept)))
     lost = []
-    start = 0 if first is None else names.index(first)
+    start = drawn_below(every) if first is None else names.index(first)
     chosen = [*range(start, len(names), every), *range(start % every, start, every)]
     for place in chosen:
         name = names[place]
@@ -347,7 +348,7 @@ def survive_commands(*, every: int = 1) -> FaultResult:
     """Kill a whole release at every point: the first one, a further one.
 
     Args:
-        every: 1 tries each point, n each n-th.
+        every: 1 tries each point, n each n-th, from one of the first n on that is drawn.
     """
     return _first_and_further("kill", partial(_faulted, kill, every))
 

@@ -29,7 +29,7 @@ def test_what_any_point_of_a_whole_release_leaves_is_made_good() -> None:
 
 def test_killed_at_some_points_of_a_whole_release_everything_agrees_again() -> None:
     """`python -m tests.adversarial.faults` kills a process at each."""
-    result = crashes.survive_commands(every=13)
+    result = crashes.survive_commands(every=25)
     assert result.lost == ()
     assert result.survived == result.points > 15
 
@@ -56,16 +56,17 @@ def test_a_snapshot_is_what_a_killed_process_leaves(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_at_some_points_of_a_whole_release_is_named_and_loses_nothing() -> None:
-    result = crashes.survive_full(every=3)
+    """`python -m tests.adversarial.faults` tries each."""
+    result = crashes.survive_full(every=8)
     assert result.lost == ()
-    assert result.survived == result.points > 60
+    assert result.survived == result.points > 50
 
 
 def test_killed_at_some_points_through_dagster_everything_agrees_again() -> None:
     """`python -m tests.adversarial.faults` tries each."""
-    result = crash_dagster.survive_dagster(every=17)
+    result = crash_dagster.survive_dagster(every=40)
     assert result.lost == ()
-    assert result.survived == result.points >= 5
+    assert result.survived == result.points >= 2
 
 
 def test_real_file_systems_without_room_lose_nothing() -> None:
