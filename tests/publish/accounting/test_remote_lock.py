@@ -181,35 +181,43 @@ def published(
         files.mkdir(bucket)
         world.release()
         shutil.copytree(here, copy, symlinks=True)
+        assert world.known() == [world.digest()]
         files.invalidate_cache()
         objects |= {name: files.cat_file(name) for name in files.find(bucket)}
     return world
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
+POINTS: list[tuple[str, int, bool | None]] = [
+    ("create remote file", 1, False),
+    ("create remote file", 2, False),
+    ("write remote table", 1, False),
+    ("move remote table", 1, False),
+    ("rename manifest", 1, None),
+    ("write remote table", 2, False),  # of what was measured; the first one is of the draw
+    ("move remote table", 2, False),
+    ("write remote table", 3, False),
+    ("move remote table", 3, False),
+    ("write remote table", 4, True),
+    ("move remote table", 4, True),
+    ("remove remote file", 2, True),
+    ("remove remote file", 3, True),
+]
+"""Steps of a release, the how manieth of its kind, and whether it goes out where that one is killed."""
+
+
 @pytest.mark.parametrize(
-    ("step", "count", "goes_out"),
-    [
-        ("create remote file", 1, False),
-        ("create remote file", 2, False),
-        ("write remote table", 1, False),
-        ("move remote table", 1, False),
-        ("rename manifest", 1, None),
-        ("write remote table", 2, False),  # of what was measured; the first one is of the draw
-        ("move remote table", 2, False),
-        ("write remote table", 3, False),
-        ("move remote table", 3, False),
-        ("write remote table", 4, True),
-        ("move remote table", 4, True),
-        ("remove remote file", 2, True),
-        ("remove remote file", 3, True),
+    ("when", "step", "count", "goes_out"),
+    [  # a file is moved as soon as it is written: nothing happens between the two
+        (when, *point)
+        for when in ("before", "after")
+        for point in POINTS
+        if (when, point[0]) != ("after", "write remote table")
     ],
 )
 def test_killed_anywhere_it_agrees_with_what_is_published(
     published: World, when: str, step: str, count: int, goes_out: bool | None
 ) -> None:
     world, first = published, published.digest()
-    assert world.known() == [first]
     _killed_at(world, f"{when} {step}", count)
     goes_out = when == "after" if goes_out is None else goes_out
     assert (world.digest() != first) is goes_out
