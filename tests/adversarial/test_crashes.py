@@ -66,7 +66,7 @@ def test_killed_at_some_points_through_dagster_everything_agrees_again() -> None
     """`python -m tests.adversarial.faults` tries each."""
     result = crash_dagster.survive_dagster(every=40)
     assert result.lost == ()
-    assert result.survived == result.points >= 2
+    assert result.survived == result.points >= 5
 
 
 def test_real_file_systems_without_room_lose_nothing() -> None:
