@@ -27,15 +27,12 @@ from anon_pipeline.publish.verify import stray_files
 from anon_pipeline.publish.verify.verify import Against, verify_in_detail, verify_release
 from anon_pipeline.publish.whole_chain import make_release
 from tests.acknowledging import acknowledged
-from tests.adversarial.mutations import KINDS, Missed, caught, leaves, missed, mutations, once_judged
+from tests.adversarial.mutations import FEW, OTHERS, Missed, caught, leaves, missed, mutations, once_judged
 
 OLD = Path(__file__).parents[1] / "publish" / "version_1"
 NAMES = ("noisy", "signed", "means", "plain", "sticky")
 """Policies: noise in Parquet; signed CSV with attacks; microaggregated, two mechanisms; CSV without noise, by
 Mondrian, with a hash; sticky noise and categories of one partition, with blanked cells."""
-
-FEW = ("value", "removed", "added", "text")
-"""Kinds of mutations that are tried where others try all: each takes its time."""
 
 
 def _against(name: str, *, key: bool = False) -> Against:
@@ -95,7 +92,8 @@ def _only_named(found: Missed) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_change_is_noticed_or_named(made: dict[str, Path], name: str) -> None:
-    found = missed(made[name], _today(name), KINDS if name in ("noisy", "sticky") else FEW)
+    """`python -m tests.adversarial.mutations` tries all kinds."""
+    found = missed(made[name], _today(name), FEW, others=OTHERS if name in ("noisy", "sticky") else 0)
     assert found.leaves > 100
     _only_named(found)
     assert len(found.unnoticed) < found.leaves / 4
@@ -112,7 +110,7 @@ def test_each_change_of_a_release_of_version_1_is_noticed_or_named(name: str) ->
 
 def test_without_a_policy_what_is_not_compared_is_named(made: dict[str, Path]) -> None:
     """A list or a mapping whose items are named may have other items, too."""
-    found = missed(made["noisy"], Against())
+    found = missed(made["noisy"], Against(), FEW, others=OTHERS)
     named = found.listed | {
         ".".join(path.split(".")[:depth]) for path in found.listed for depth in range(1, path.count(".") + 1)
     }
