@@ -71,8 +71,8 @@ SETTINGS = (
         flags=("-O",),
         process="optimized",
     ),
-    Setting("Python: PYTHONWARNINGS=error", {"PYTHONWARNINGS": "error"}, process="strict"),
-    Setting("Python: -OO, no docstrings", flags=("-OO",), process="stripped"),
+    Setting("Python: PYTHONWARNINGS=error", {"PYTHONWARNINGS": "error"}, process="bounds"),
+    Setting("Python: -OO, no docstrings", flags=("-OO",), process="slow"),
     Setting(
         "Python: PYTHONDONTWRITEBYTECODE, PYTHONUTF8=0, PYTHONIOENCODING=ascii, PYTHONDEVMODE, a hash seed",
         {
