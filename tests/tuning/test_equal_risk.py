@@ -7,48 +7,63 @@ from pathlib import Path
 import pytest
 
 from anon_pipeline.base.errors import InfeasibleError
+from anon_pipeline.policy import Policy
 from anon_pipeline.tuning.equal_risk import Goal, find_pair, goal_of
 from anon_pipeline.tuning.grid import Grid
 from anon_pipeline.tuning.recode_input import input_to_recode
+from anon_pipeline.tuning.results import Point
 from anon_pipeline.tuning.tune import tune
 from tests.tuning.policies import people, policy
 
 HERE = Path()
+Tuned = tuple[Policy, tuple[Point, ...]]
 
 
-@pytest.mark.parametrize("columns", [{}, {"weight": {"role": "perturb", "resolution": 1}}])
-@pytest.mark.parametrize("most", [0.03, 0.08])
-def test_a_grid_of_points_has_none_that_is_as_safe_and_loses_less(columns, most) -> None:
+@pytest.fixture(scope="module", params=[{}, {"weight": {"role": "perturb", "resolution": 1}}])
+def at_k_10(request) -> Tuned:
+    """A policy and what a grid expects of it, whatever the goal."""
     own = policy(
-        columns=columns,
+        columns=request.param,
         anonymize={"k": 10, "loss": "granularity", "suppression_limit": 0.1},
         perturb={"epsilon": 5},
     )
+    grid = Grid(k=(10, 20, 30, 50, 100), epsilon=(0.1, 0.2, 0.5, 1, 2, 5))
+    return own, tune(own, people(), grid).points
+
+
+@pytest.mark.parametrize("most", [0.03, 0.08])
+def test_a_grid_of_points_has_none_that_is_as_safe_and_loses_less(at_k_10: Tuned, most: float) -> None:
+    own, points = at_k_10
     before = input_to_recode(own, people())
     found = find_pair(own, before, Goal("linking", most), hierarchies=HERE)
     assert found is not None and found.epsilon is not None
     assert (found.policy.anonymize.k, found.policy.perturb.epsilon) == (found.k, found.epsilon)
     assert goal_of("linking", found.policy, before, HERE).most <= most
-    grid = Grid(k=(10, 20, 30, 50, 100), epsilon=(0.1, 0.2, 0.5, 1, 2, 5))
     assert found.k >= 10 and found.epsilon <= 5
-    safe = [p for p in tune(own, people(), grid).points if p.expected.linking_released <= most]
+    safe = [p for p in points if p.expected.linking_released <= most]
     assert all(p.expected.loss >= found.loss - 1e-9 for p in safe)
 
 
-@pytest.mark.parametrize("most", [0.35, 0.6])
-def test_a_grid_of_points_has_none_that_loses_as_little_and_links_less(most: float) -> None:
+@pytest.fixture(scope="module")
+def at_k_5() -> Tuned:
+    """A policy and what a grid expects of it, whatever the goal."""
     own = policy(
         anonymize={"k": 5, "loss": "granularity", "suppression_limit": 0.1},
         perturb={"epsilon": 5},
         gate={"k": 5},
     )
+    return own, tune(own, people(), Grid(k=(5, 10, 15, 25, 50), epsilon=(0.1, 0.2, 0.5, 1, 2, 5))).points
+
+
+@pytest.mark.parametrize("most", [0.35, 0.6])
+def test_a_grid_of_points_has_none_that_loses_as_little_and_links_less(at_k_5: Tuned, most: float) -> None:
+    own, points = at_k_5
     before = input_to_recode(own, people())
     found = find_pair(own, before, Goal("loss", most), hierarchies=HERE)
     assert found is not None
     assert goal_of("loss", found.policy, before, HERE).most <= most
     assert found.k >= 5 and found.epsilon is not None and found.epsilon <= 5
-    grid = Grid(k=(5, 10, 15, 25, 50), epsilon=(0.1, 0.2, 0.5, 1, 2, 5))
-    cheap = [p for p in tune(own, people(), grid).points if p.expected.loss <= most]
+    cheap = [p for p in points if p.expected.loss <= most]
     assert cheap
     passing = [p for p in cheap if p.passes] if found.passes else cheap
     assert all(p.expected.linking_released >= found.linking - 1e-9 for p in passing)
