@@ -12,8 +12,8 @@ from anon_pipeline.tuning.results import Nearest, Point
 
 USEFUL = (
     "of the points that pass and keep the limits on usefulness, the one with the smallest ε, then the "
-    "largest k, then the least loss. If every point hides a column entirely, only those that hide the fewest "
-    "are compared. Any other limit on the recoding that every point misses is left aside"
+    "largest k, then the least loss. If every point misses a limit on the recoding, as where each hides a "
+    "column entirely, only those that hide the fewest columns are compared"
 )
 USEFUL_WITHOUT_EPSILON = USEFUL.replace("smallest ε, then the largest k", "largest k")
 LEAST_USELESS = (
@@ -70,15 +70,17 @@ def _uselessness(point: Point) -> float:
 def _useful(passing: Sequence[Point]) -> list[Point]:
     """Return the points that keep the limits on usefulness, those that would only warn included.
 
-    What no point keeps says nothing of which one to take, if it is about the recoding: it is left aside. But
-    where each hides columns entirely, those that hide the fewest are useful: the largest k would hide the most.
-    Of noise it says that ε is too small everywhere, so that the smallest one would be the worst.
+    What no point keeps says nothing of which one to take, if it is about the recoding: it is left aside, and
+    those that hide the fewest columns are useful: the largest k would hide the most. Of noise it says that ε
+    is too small everywhere, so that the smallest one would be the worst.
     """
     lost = [set(_lost_limits(point)) for point in passing]
     aside = set.intersection(*lost) if lost else set[str]()
     if any(limit_of(name).usefulness == "noise" for name in aside):
         return []
     found = [point for point, own in zip(passing, lost, strict=True) if own == aside]
+    if not aside:
+        return found
     fewest = min((point.expected.constant for point in found), default=0)
     return [point for point in found if point.expected.constant == fewest]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -91,6 +92,17 @@ def test_what_no_point_keeps_of_the_recoding_is_left_aside() -> None:
         point(0.9, 0.1, hidden, epsilon=8),
     ]
     assert choose_point(points) == (points[1], USEFUL)
+
+
+def test_where_every_point_hides_a_column_those_that_hide_the_fewest_are_compared() -> None:
+    def hiding(k: int, loss: float, *names: str, limit: bool = True) -> Point:
+        found = point(0.1, loss, *[warned("utility_fully_generalized")] * limit, k=k)
+        return replace(found, expected=replace(found.expected, hidden=names))
+
+    points = [hiding(5, 0.3, "age"), hiding(10, 0.35, "age"), hiding(100, 0.9, "age", "sex", "town")]
+    assert choose_point(points)[0] is points[1]
+    kept = [hiding(5, 0.3, "age", limit=False), hiding(100, 0.9, "age", "sex", limit=False)]
+    assert choose_point(kept)[0] is kept[1]  # the policy accepts two
 
 
 def test_where_none_is_useful_the_point_that_misses_least_is_recommended() -> None:
