@@ -17,7 +17,7 @@ from anon_pipeline.cli.options import (
     show_values_option,
 )
 from anon_pipeline.cli.shared import echo_json
-from anon_pipeline.cli.withdrawals import print_withdrawal
+from anon_pipeline.cli.withdrawals import print_withdrawal, warning_documents
 
 if TYPE_CHECKING:
     from anon_pipeline.ledger import Ledger
@@ -63,9 +63,9 @@ def bundle(  # noqa: PLR0913 - the options of a command
     with private_stage("bundle"):
         data = packing.bundle(release, policy_file, against, ledger=_ledger(locations), tables=tables)
         packing.write_bundle(path, data)
-        print_withdrawal(release, locations)
+        warnings = print_withdrawal(release, locations)
     if as_json:
-        echo_json({"bundle": str(path)})
+        echo_json({"bundle": str(path), "warnings": warning_documents(warnings)})
     else:
         click.echo(f"bundle    {path}")
     click.echo(

@@ -22,6 +22,7 @@ from anon_pipeline.cli.options import (
 from anon_pipeline.cli.shared import Progress, echo_json, print_table, printable
 from anon_pipeline.cli.targets import refuse_targets
 from anon_pipeline.cli.verifying_several import describe_sums, print_warnings_of_each, steps_of, verify_one
+from anon_pipeline.cli.withdrawals import warning_documents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -196,4 +197,9 @@ def _document(made: Collected, folder: Path) -> dict[str, Any]:
         "verdicts": GateReport(found.own, "", "").to_json()["verdicts"],
         "signed": written is not None and "signature" in written,
         "together": None if found.together is None else asdict(found.together),
+        "warnings": [
+            {"release": name, **warning}
+            for name, one in found.each.items()
+            for warning in warning_documents(one.warnings)
+        ],
     }

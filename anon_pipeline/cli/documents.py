@@ -31,12 +31,16 @@ from anon_pipeline.cli.document_parts import (
 from anon_pipeline.cli.group_documents import OF_GROUPS
 from anon_pipeline.cli.result_schemas import RESULTS
 
+_WARNINGS: Mapping[str, Any] = {
+    **rows_of({"name": TEXT, "text": TEXT, "section": TEXT}),
+    "description": "About the release, such as that the ledger has it as withdrawn.",
+}
 _VERIFIED: Mapping[str, Any] = {
     "verified": BIT,
     "in_part": {**BIT, "description": "By the public part of its policy, which is stored with it."},
     "verdicts": list_of(VERDICT),
     "unverified": rows_of({"path": TEXT, "why": TEXT}),
-    "warnings": rows_of({"text": TEXT, "section": TEXT}),
+    "warnings": _WARNINGS,
 }
 _TOGETHER: Mapping[str, Any] = object_of(
     {
@@ -213,10 +217,16 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
             "verdicts": list_of(VERDICT),
             "signed": BIT,
             "together": {"anyOf": [_TOGETHER, {"type": "null"}], "description": "As of verify."},
+            "warnings": {
+                **rows_of({"release": TEXT, "name": TEXT, "text": TEXT, "section": TEXT}),
+                "description": "About releases, such as that the ledger has one as withdrawn.",
+            },
         }
     ),
-    "report": object_of({"report": {**TEXT, "description": "Path of the page."}, "internal": BIT}),
-    "bundle": object_of({"bundle": {**TEXT, "description": "Path of the ZIP file."}}),
+    "report": object_of(
+        {"report": {**TEXT, "description": "Path of the page."}, "internal": BIT, "warnings": _WARNINGS}
+    ),
+    "bundle": object_of({"bundle": {**TEXT, "description": "Path of the ZIP file."}, "warnings": _WARNINGS}),
     "deliver": object_of(
         {"delivered": BIT, "release": TEXT, "partition": WORDS, "data_digest": TEXT},
     ),

@@ -16,7 +16,7 @@ from anon_pipeline.cli.options import (
     show_values_option,
 )
 from anon_pipeline.cli.shared import PRIVATE, echo_json, write_file
-from anon_pipeline.cli.withdrawals import print_withdrawal
+from anon_pipeline.cli.withdrawals import print_withdrawal, warning_documents
 
 
 @click.command()
@@ -76,12 +76,12 @@ def report(  # noqa: PLR0913 - the options of a command
         else:
             page = internal_report_of(whole, document, locations)
         write_page(path, page, private=internal)
-        if locations is not None:
-            print_withdrawal(release, locations)
+        warnings = [] if locations is None else print_withdrawal(release, locations)
     if whole is None:
         click.echo(_IN_PART, err=True)
     if as_json:
-        echo_json({"report": str(path), "internal": internal})
+        said = warning_documents(warnings)
+        echo_json({"report": str(path), "internal": internal, "warnings": said})
     else:
         click.echo(f"report    {path}")
     if internal:

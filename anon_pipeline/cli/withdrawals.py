@@ -27,10 +27,12 @@ def find_withdrawal(release: Path, locations: Locations) -> Warned | None:
     return warn_if_withdrawn(document or {}, locations.ledger)
 
 
-def print_withdrawal(release: Path, locations: Locations) -> None:
-    """Warn if the project's ledger has a release as withdrawn, see `find_withdrawal`."""
-    found = find_withdrawal(release, locations)
-    print_warnings_about([] if found is None else [found])
+def print_withdrawal(release: Path, locations: Locations) -> list[Warned]:
+    """Warn if the project's ledger has a release as withdrawn, see `find_withdrawal`; return the warnings."""
+    withdrawal = find_withdrawal(release, locations)
+    found = [] if withdrawal is None else [withdrawal]
+    print_warnings_about(found)
+    return found
 
 
 def print_warnings_about(found: Iterable[Warned]) -> None:

@@ -51,8 +51,15 @@ def test_every_command_with_a_policy_warns(project: Make, changes: dict[str, obj
         code, printed = made.call(*command)
         assert (code, said in printed) == (0, True), (command, printed)
     assert said not in made.call("verify", "out")[1]  # readers have no ledger
-    found = json.loads(made.call("verify", "out", *policy, "--json")[1])
-    assert [one["name"] for one in found["warnings"]] == [WITHDRAWN]
+    for command in (
+        ("verify", "out", *policy),
+        ("collect", ".", *policy),
+        ("report", "out", *policy, "--out", "page.html"),
+        ("bundle", "out", *policy, "--to", "other.zip"),
+    ):
+        _, printed = made.call(*command, "--json")
+        found, _ = json.JSONDecoder().raw_decode(printed[printed.index("{") :])
+        assert [one["name"] for one in found["warnings"]] == [WITHDRAWN], command
     assert zipfile.is_zipfile(made.path / "all.zip")
 
 
