@@ -11,6 +11,7 @@ from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
 from anon_pipeline.catalog.recoders import RECODERS
 from anon_pipeline.limits.limit import Limit
 from anon_pipeline.limits.meanings import meaning_of
+from anon_pipeline.limits.structure import REPEATED_PEOPLE
 from anon_pipeline.limits.table import LIMITS
 from docsite.staging import ROOT
 
@@ -83,6 +84,8 @@ def _set(limit: Limit) -> str:
     """Say whether a policy must set a limit."""
     if limit.always:
         return "always"
+    if limit is REPEATED_PEOPLE:
+        return "always; advice if the policy says who the people are"
     if limit.advisable:
         return "advice, if the policy sets no bound"
     return "in `gate.attacks`" if limit.attack else "in `gate`"

@@ -263,7 +263,7 @@ def _refuse_unbookable(policy: Policy, locations: Locations, key: str) -> None:
 def _refuse_unnamed(policy: Policy, locations: Locations, key: str) -> None:
     """Refuse a policy without a dataset if the ledger has one of a source with the same columns.
 
-    The policy of the partitions names a dataset, so `repeated_people` does not ask that of them.
+    The policy of the partitions names a dataset, so `earlier_release` does not ask that of them.
 
     Args:
         key: of one of the partitions.

@@ -41,8 +41,9 @@ def refuse_undividable(policy: Policy) -> None:
             )
     if policy.one_record_per_person is None and policy.person is None and policy.record_key is None:
         problems.append(
-            "one_record_per_person: must be true to be divided: no partition shows whether a person has "
-            "records in another one. If people have several records, keep one of each in the source"
+            "one_record_per_person: make sure that each person has one record, then set it to true to "
+            "divide: no partition shows records in another one. Otherwise keep one record of each person in "
+            "the source"
         )
     if not policy.generalized:
         problems.append("columns: at least one must have the role generalize to be divided")

@@ -237,7 +237,7 @@ def _tune(attempt: _Attempt, usual: Chosen, *, ks: tuple[int, ...] | None = None
 
 
 def _rehearse(attempt: _Attempt, chosen: Chosen) -> Rehearsal:
-    """Rehearse the policy; whether people have several records is the author's to say, and only warns."""
+    """Rehearse the policy; that people may have several records only warns: the author must answer that."""
     policy, names = attempt.policy(chosen), [proposal.name for proposal in attempt.proposals]
     if policy.person is None:
         policy = policy.model_copy(update={"one_record_per_person": True})

@@ -18,6 +18,7 @@ from anon_pipeline.draft.attributes import (
 from anon_pipeline.draft.choice import Fitted
 from anon_pipeline.draft.profile.profile_table import Profile
 from anon_pipeline.draft.profile.proposals import Proposal
+from anon_pipeline.draft.profile.questions import questions_of
 from anon_pipeline.draft.section_reasons import section_reasons
 from anon_pipeline.policy.columns import Perturb
 from anon_pipeline.policy.load import parse_policy
@@ -95,7 +96,8 @@ def _columns(fitted: Fitted, columns: Mapping[str, Any], put_back: Mapping[str, 
         put_back: of columns with noise that were left out, what to write so that they are judged as before.
     """
     for proposal in fitted.proposals:
-        question = f"\nQUESTION: {proposal.question}" if proposal.question else ""
+        asked = questions_of(proposal.question) if proposal.question else []
+        question = "".join(f"\nQUESTION: {one}" for one in asked)
         question += f" {put_back[proposal.name]}" if question and proposal.name in put_back else ""
         yield from _comment(f"{proposal.sure}: {proposal.reason}{question}", "    ")
         yield f"    {_flow(proposal.name)}: {_flow(columns[proposal.name])}{_explanation(proposal)}"

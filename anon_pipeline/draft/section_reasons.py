@@ -107,7 +107,7 @@ def _of_the_columns(profile: Profile, fitted: Fitted, place: Place) -> str:
 
 
 def _of_records_of_people(fitted: Fitted) -> str:
-    """Ask whether people have several records, where they look like it and no column's question asks that."""
+    """Ask whether people have several records, if the rehearsal warns and no column's question asks that."""
     warned = () if fitted.rehearsal is None else (limit for limit, _ in fitted.rehearsal.warned)
     asked = any(asks_for_owners(proposal) for proposal in fitted.proposals)
     return "" if asked or REPEATED_PEOPLE.name not in warned else f"\nQUESTION: {RECORDS_OF_PEOPLE}"
@@ -162,9 +162,9 @@ def _of_later_releases(fitted: Fitted) -> str:
     if fitted.policy.person is not None or not keys:
         return ""
     return (
-        " If people of this table are released again later, write below attributes, before the first "
-        f"release, record_key: {keys[0]} and deidentify: {{key_env: {KEY_NAME}}}: the gate then compares "
-        "the releases (docs/repeated-releases.md)."
+        f" If later releases have the same people, write record_key: {keys[0]} and deidentify: "
+        f"{{key_env: {KEY_NAME}}} (a variable with a secret of 16 bytes or more) below attributes before the "
+        "first one: the gate then compares the releases (docs/repeated-releases.md)."
     )
 
 

@@ -83,7 +83,7 @@ def _before_drawing(demand: Demand, policy: Policy, recoded: Staged) -> str | No
     known with other drawn values is linked no less than alone, if the draw does not decide who is released.
 
     Args:
-        recoded: the table of `k_anonymized`, (n, columns).
+        recoded: the stage `k_anonymized`.
     """
     if not judges_expectation(policy):
         return None

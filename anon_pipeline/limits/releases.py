@@ -162,8 +162,9 @@ CROSS_RELEASE_K = Limit(
     Words(
         "Over all releases, at least this many people match every class that any one person was "
         "published in.",
-        advice="keep quasi-identifiers, hierarchies and recoder as they were, or take a larger k: people "
-        "must stay together. gate.cross_release_k sets the bound.",
+        advice="keep quasi-identifiers, hierarchies and recoder as they were, so that the same people are in "
+        "the same classes; or set gate.cross_release_k to the smallest number that you accept, and take a "
+        "larger k.",
         question="linkability",
     ),
     Judged(measure=_cross_release_k, sense="at least", needs=("originals", "memory")),
@@ -222,13 +223,12 @@ EARLIER_RELEASE = Limit(
     "earlier_release",
     Words(
         "The ledger has no other release of this dataset with other records or columns, except those that "
-        "newcomers compares with this one, nor of another dataset with the same columns, of which the policy "
-        "does not say whether it is another. Whoever compares two releases learns more than from either. "
-        "Only advice.",
-        advice="set record_key to the column that identifies a person: from then on, releases of the same "
-        "name are compared (newcomers, gate.cross_release_k); releases made without it stay uncompared. If "
-        "each period has people of its own, put {partition} into the source; only if no person is in both, "
-        "give dataset another name.",
+        "newcomers compares with this one; and none of another dataset with the same columns, if the policy "
+        "does not set dataset. Whoever compares two releases learns more than from either. Only advice.",
+        advice="if another dataset has the same people, set dataset to it. Set record_key to the column that "
+        "identifies a person: from then on, releases of the same name are compared (newcomers, "
+        "gate.cross_release_k); releases made without it stay uncompared. If each period has people of its "
+        "own, put {partition} into the source; only if no person is in both, give dataset another name.",
         question="inference",
     ),
     Judged(

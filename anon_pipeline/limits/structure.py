@@ -1,4 +1,4 @@
-"""Limits that every release has: its contract, its origin, k, and that records are not those of fewer people.
+"""Limits that every release has: its contract, its origin, k, and people without several records.
 
 Decision: docs/adr/0103-records-of-the-same-people-are-refused.md.
 """
@@ -169,11 +169,11 @@ def _only_identifiers(policy: Policy) -> tuple[str, str] | None:
 REPEATED_PEOPLE = Limit(
     "repeated_people",
     Words(
-        "If records are counted: neither an identifier nor the quasi-identifiers together repeat as if one "
-        "person had several records. Only advice if the policy says who the people are, or that each has "
-        "one record.",
-        advice="name the identifier of a person, not of a record, in person: people are then counted. If "
-        "you have made sure that each person has one record, write one_record_per_person: true.",
+        "Neither an identifier nor the quasi-identifiers together repeat as if one person had several "
+        "records. It refuses unless the policy says who the people are, or that each has one record; then it "
+        "only warns.",
+        advice="set person to the column that identifies people, not records: k then counts people. If you "
+        "have made sure that each person has one record, write one_record_per_person: true.",
         only=_only_identifiers,
     ),
     Judged(

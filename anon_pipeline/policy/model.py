@@ -90,8 +90,7 @@ class Policy(ColumnsByRole, Questioned, Strict):
     )
     one_record_per_person: Annotated[Literal[True] | None, SHOWN, AFTER, LATER, JUDGED] = Field(
         None,
-        description="true: somebody has made sure that no person has several records, also if the table "
-        "looks otherwise.",
+        description="true: you have made sure that no person has several records, even if records repeat.",
     )
     rows_per_person: Annotated[Whole | None, SHOWN] = Field(
         None,

@@ -231,7 +231,7 @@ def _one_record(sections: Mapping[str, Any]) -> Iterator[str]:
         return
     for name in ("person", "record_key"):
         if sections.get(name) is not None:
-            yield f"one_record_per_person: must be left out with {name}, which says who the people are"
+            yield f"one_record_per_person: must not be set with {name}, which says who the people are"
 
 
 def _schedule(sections: Mapping[str, Any]) -> Iterator[str]:

@@ -76,8 +76,7 @@ class SyntheticPolicy(DeclaredRelease):
     )
     one_record_per_person: Annotated[Literal[True] | None, SHOWN, LATER] = Field(
         None,
-        description="true: somebody has made sure that no person has several records, also if the table "
-        "looks otherwise.",
+        description="true: you have made sure that no person has several records, even if records repeat.",
     )
     method: Annotated[Literal["copula", "trees"], SHOWN] = Field(
         description="copula: the distribution of each column, and how each pair of columns is correlated; "

@@ -12,8 +12,8 @@ from anon_pipeline.tuning.results import Nearest, Point
 
 USEFUL = (
     "of the points that pass and keep the limits on usefulness, the one with the smallest ε, then the "
-    "largest k, then the least loss. If every point misses a limit on the recoding, as where each hides a "
-    "column entirely, only those that hide the fewest columns are compared"
+    "largest k, then the least loss. If every point breaks a limit on the recoding, such as by hiding a "
+    "column entirely, only points that hide the fewest columns are compared"
 )
 USEFUL_WITHOUT_EPSILON = USEFUL.replace("smallest ε, then the largest k", "largest k")
 LEAST_USELESS = (
@@ -70,9 +70,9 @@ def _uselessness(point: Point) -> float:
 def _useful(passing: Sequence[Point]) -> list[Point]:
     """Return the points that keep the limits on usefulness, those that would only warn included.
 
-    What no point keeps says nothing of which one to take, if it is about the recoding: it is left aside, and
-    those that hide the fewest columns are useful: the largest k would hide the most. Of noise it says that ε
-    is too small everywhere, so that the smallest one would be the worst.
+    A limit on the recoding that no point keeps is ignored; only points that hide the fewest columns count,
+    since the largest k would hide the most. A limit on noise that no point keeps means that ε is too small
+    everywhere, so that the smallest one would be the worst.
     """
     lost = [set(_lost_limits(point)) for point in passing]
     aside = set.intersection(*lost) if lost else set[str]()

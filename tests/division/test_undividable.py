@@ -41,7 +41,7 @@ from tests.division.test_divide import QUIET, divided, people, project
         ),
         (
             {"one_record_per_person": None},
-            "one_record_per_person: must be true to be divided: no partition shows whether a person",
+            "one_record_per_person: make sure that each person has one record, then set it to true to divide",
         ),
         (
             {"source": {"path": "{partition}.parquet"}, "schedule": {"partitions": "listed", "keys": ["a"]}},

@@ -240,7 +240,7 @@ COUNTED = {"person": "person", "rows_per_person": 2, "deidentify": {"key_env": "
         ),
         (
             {"one_record_per_person": True},
-            "one_record_per_person: must be left out with person, which says who the people are",
+            "one_record_per_person: must not be set with person, which says who the people are",
         ),
         ({"deidentify": None}, "deidentify: must be given (key_env or key_file) for person"),
         (

@@ -152,9 +152,9 @@ ONE_PERSON = (
 
 
 RECORDS_OF_PEOPLE = (
-    "does each person have one record? Records repeat as if people had several. If each has one, write "
-    "one_record_per_person: true below attributes. If not, keep the column that identifies people, and write "
-    "person: COLUMN below attributes (docs/policy.md#person-rows_per_person)."
+    "do people have several records? Records repeat as if they did. If yes, write person: COLUMN below "
+    "attributes, with the column that identifies people (docs/policy.md#person-rows_per_person). If no, "
+    "write one_record_per_person: true there."
 )
 """What is asked of the whole table where a rehearsal warned of it."""
 
@@ -200,6 +200,17 @@ def decimal_or_thousands(form: NumberForm) -> str:
         f"is the mark in its numbers the decimal sign or that of thousands? Both fit all or many of them. It "
         f"was taken for {taken}; decimal and thousands under clean say it."
     )
+
+
+def questions_of(text: str) -> list[str]:
+    """Return the questions of a text, each with what follows from its answer.
+
+    A question begins with a small letter, and its first sentence ends with a question mark.
+
+    >>> questions_of("does it name people? If yes, keep this line. is it a day? If not, write it.")
+    ['does it name people? If yes, keep this line.', 'is it a day? If not, write it.']
+    """
+    return re.split(r"(?<=[.?]) (?=[a-z][^.?]*\?)", text)
 
 
 def asked_in(text: str) -> str:

@@ -66,7 +66,7 @@ def without_owners(proposals: Sequence[Proposal]) -> list[Proposal]:
 
 
 def numbers_people(seen: Seen) -> bool:
-    """Tell whether a column is named like numbers of people, and its values are different."""
+    """Tell whether a column is named like a number of people, and nearly all of its values are different."""
     words = name_words(seen.name)
     short = any(fits_pattern(word, pattern) for word in words for pattern in _PEOPLE)
     named = telling_name(seen.name) or ""

@@ -14,7 +14,7 @@ def refuse_before_drawing(policy: Policy, recoded: Staged) -> None:
     """Refuse a table that a limit of the policy will refuse whatever noise is drawn, see `Judged`.
 
     Args:
-        recoded: the table of `k_anonymized`.
+        recoded: the stage `k_anonymized`.
     Raises:
         GateRefused: naming limits, bounds and what to do.
     """

@@ -19,6 +19,13 @@ def test_it_begins_with_a_question_and_says_what_to_write_or_keep(name: str) -> 
         assert riddle not in TEXTS[name]
 
 
+@pytest.mark.parametrize("name", TEXTS)
+def test_questions_that_were_put_together_are_told_apart(name: str) -> None:
+    several = questions.several_records("customer", 7, 0.034)
+    assert questions.questions_of(TEXTS[name]) == [TEXTS[name]]
+    assert questions.questions_of(f"{TEXTS[name]} {several}") == [TEXTS[name], several]
+
+
 def test_it_says_what_an_unclear_mark_was_taken_for() -> None:
     assert "taken for a sign of thousands" in questions.decimal_or_thousands(NumberForm(thousands=","))
     assert "taken for the decimal sign" in questions.decimal_or_thousands(NumberForm())
