@@ -313,7 +313,7 @@ def test_a_careless_policy_is_refused(
         anonymize(policy, table_of(policy, people, visits), hierarchies=tmp_path)
     said = str(refused.value)
     assert re.search(expected_of(path)[1], said), said
-    assert re.search(r"Coarsen|acknowledged: \[|Set |write a new one|Add one", said)
+    assert re.search(r"Coarsen|acknowledged: \[|Set |write a new one|Add one|Next: set person", said)
     assert isinstance(refused.value, AnonPipelineError)
     assert unknown_keys(said, besides=names_in(people, visits)) == []
 
