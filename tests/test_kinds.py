@@ -166,6 +166,8 @@ EXCEPTED: dict[str, dict[str, str]] = {
     "shows the kind by name, such as in a column of its own": {
         "report/answers.py": "repeated_people",
         "draft/section_reasons.py": "import REPEATED_PEOPLE",
+        "draft/rehearsal.py": "import REPEATED_PEOPLE",
+        "tuning/tune.py": "import REPEATED_PEOPLE",
         "report/attacks.py": "import REPEATED_PEOPLE",
         "report/collection_page.py": "import REPEATED_PEOPLE",
         "report/first_sentences.py": "repeated_people",

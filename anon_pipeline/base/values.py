@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -204,11 +205,13 @@ class WrittenColumns:
 
     frame: Table = field(repr=False)
     _made: dict[str, NDArray[np.signedinteger]] = field(default_factory=dict, repr=False)
+    _missing: dict[str, int | None] = field(default_factory=dict, repr=False)
 
     def both(self, name: str) -> tuple[NDArray[np.signedinteger], pa.LargeStringArray]:
         """Return a column's numbers, (n,), and texts, (m,), which are made anew."""
         codes, texts = column_codes(self.frame, name)
         self._made[name] = narrow_integers(codes)
+        self._missing[name] = int(np.argmax(texts.is_null().to_numpy(False))) if texts.null_count else None
         return self._made[name], texts
 
     def codes(self, name: str) -> NDArray[np.signedinteger]:
@@ -216,6 +219,15 @@ class WrittenColumns:
         if name not in self._made:
             self.both(name)
         return self._made[name]
+
+    def present(self, names: Iterable[str]) -> NDArray[np.bool_] | None:
+        """Tell which records, (n,), have a value in each of some columns; None: all."""
+        there = [codes != missing for codes, missing in map(self._with_missing, names) if missing is not None]
+        return np.logical_and.reduce(there) if there else None
+
+    def _with_missing(self, name: str) -> tuple[NDArray[np.signedinteger], int | None]:
+        """Return a column's numbers, and the one of its missing values."""
+        return self.codes(name), self._missing[name]
 
 
 def _written_alike(column: pd.Series) -> bool:

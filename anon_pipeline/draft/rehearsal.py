@@ -14,12 +14,15 @@ from pathlib import Path
 import pandas as pd
 
 from anon_pipeline.base.errors import GateRefused, InfeasibleError, InputError
+from anon_pipeline.limits.structure import REPEATED_PEOPLE
 from anon_pipeline.limits.table import next_step
 from anon_pipeline.limits.verdicts import Status
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.whole_chain import anonymize
 from anon_pipeline.report.words import share_in_words, silent_columns
 from anon_pipeline.tuning.results import DROWNED
+
+_AS_IF = ", as if each person had one record; else, and until the policy says so, it is refused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,7 @@ def rehearse(policy: Policy, frame: pd.DataFrame, columns: Sequence[str], folder
     return Rehearsal(
         share=share_in_words(release.facts, len(release.frame), rows=policy.rows),
         warned=tuple(
-            (verdict.limit, next_step(verdict, policy))
+            (verdict.limit, next_step(verdict, policy.model_copy(update={"one_record_per_person": None})))
             for verdict in release.report.with_status(Status.WARNED)
         ),
         silent=tuple(silent_columns(policy, release.frame)),
@@ -78,7 +81,8 @@ def describe(rehearsal: Rehearsal, drowned: Sequence[str]) -> Iterator[str]:
     """
     many = len(rehearsal.warned)
     warnings = f"{many} warning{'' if many == 1 else 's'}" if many else "no warning"
-    yield f"A rehearsal passed with {warnings}. It would release {rehearsal.share}."
+    as_if = _AS_IF if REPEATED_PEOPLE.name in dict(rehearsal.warned) else ""
+    yield f"A rehearsal passed with {warnings}{as_if}. It would release {rehearsal.share}."
     yield from (f"  warned    {limit}: {advice}" for limit, advice in rehearsal.warned)
     if rehearsal.silent:
         yield f"  nothing is left of {', '.join(rehearsal.silent)}: one value in every record"

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Final
 
 from anon_pipeline.base.canonical import canonical_form
-from anon_pipeline.limits.case import Case
+from anon_pipeline.limits.case import MISSING, Case
 from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit, judge_bound
 from anon_pipeline.limits.linking import demand_on_release
 from anon_pipeline.limits.traits import Judged, Published, Words
@@ -22,10 +22,16 @@ from anon_pipeline.stages.history.in_ledger import InLedger
 from anon_pipeline.stages.history.sticky import count_redrawn
 
 
-def _cross_release_k(case: Case, demand: Demand) -> int:
-    """Return the fewest people who match every class that one person of this release was published in."""
-    fewest = cross_release_k(case.histories)
-    return case.evidence.classes.k if fewest is None else fewest  # None: nobody of it was published before
+def _judge_cross_release_k(case: Case, demand: Demand) -> Verdict:
+    """Judge the fewest people who match every class that one person of this release was published in.
+
+    Without a memory nothing is known of earlier releases: then only what the policy demands is unmeasured.
+    """
+    if case.memory is None and not demand.advised:
+        missing = MISSING["memory"]
+        return Verdict(demand.name, Status.UNMEASURED, None, demand.bound, demand.sense, reason=missing)
+    fewest = None if case.memory is None else cross_release_k(case.histories)
+    return demand.compare(case.evidence.classes.k if fewest is None else fewest)  # None: nobody was in one
 
 
 def _judge_sticky(case: Case, demand: Demand) -> Verdict:
@@ -163,11 +169,11 @@ CROSS_RELEASE_K = Limit(
         "Over all releases, at least this many people match every class that any one person was "
         "published in.",
         advice="keep quasi-identifiers, hierarchies and recoder as they were, so that the same people are in "
-        "the same classes; or set gate.cross_release_k to the smallest number that you accept, and take a "
-        "larger k.",
+        "the same classes; or take a larger k, and set gate.cross_release_k to the smallest number that you "
+        "accept, 2 or more.",
         question="linkability",
     ),
-    Judged(measure=_cross_release_k, sense="at least", needs=("originals", "memory")),
+    Judged(judge=_judge_cross_release_k, sense="at least", needs=("originals",), regards=("memory",)),
     demanded=_with_earlier_ones,
     advisable=True,
     expectation="expect_releases_together_to_be_k_anonymous",

@@ -69,7 +69,25 @@ def _judge_repeated_people(case: Case, demand: Demand) -> Verdict:
 def _counts_of_people(demand: Demand, policy: Policy, recoded: Staged) -> str | None:
     """Say, before noise is drawn, that records look like several of each person; None: they do not."""
     said = [*_said_of_repeated(policy, recoded.facts[RawFacts.stage]["repeated"])]
-    return f"{demand.name}: {'; '.join(said)}. Next: {demand.limit.words.advice}" if said else None
+    return f"{demand.name}: {'; '.join(said)}. Next: {_who_they_are(policy)}" if said else None
+
+
+_NAME_PEOPLE = "set person to the column that identifies people, not records: k then counts people. "
+_STATE_IT = "If you have made sure that each person has one record, write one_record_per_person: true."
+
+
+def _who_they_are(policy: Policy, of: str = "") -> str:
+    """Say what to do about records that look like several of each person."""
+    if policy.one_record_per_person:
+        return (
+            "if each person has one record, as the policy says, nothing. If not, replace "
+            "one_record_per_person by person, with the column that identifies people."
+        )
+    if policy.person is not None or policy.record_key is not None:
+        return "if one person has several values in the column that identifies people, name another column."
+    if policy.stream is not None:
+        return f"a stream cannot count people: keep one record of each person in the source. {_STATE_IT}"
+    return _NAME_PEOPLE + _STATE_IT
 
 
 def _said_of_repeated(policy: Policy, names: Sequence[str]) -> Iterator[str]:
@@ -172,8 +190,8 @@ REPEATED_PEOPLE = Limit(
         "Neither an identifier nor the quasi-identifiers together repeat as if one person had several "
         "records. It refuses unless the policy says who the people are, or that each has one record; then it "
         "only warns.",
-        advice="set person to the column that identifies people, not records: k then counts people. If you "
-        "have made sure that each person has one record, write one_record_per_person: true.",
+        advice=_NAME_PEOPLE + _STATE_IT,
+        advice_for=_who_they_are,
         only=_only_identifiers,
     ),
     Judged(

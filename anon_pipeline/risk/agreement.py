@@ -16,6 +16,7 @@ from anon_pipeline.base.order import count_values, ranks_of, sorted_places
 ALIKE = 0.5
 """Mean agreement beyond chance (Cohen's kappa) above which records of one value look like one person's."""
 
+_FEWEST_REPEATED = 10  # records beyond the first of their value, from which another column can follow
 _OFTEN = 4  # records of a value on average, below which those that occur once are looked for
 COUNTED_FROM = 2**16  # records from which a compiled loop counts pairs; of fewer its compilation takes longer
 
@@ -206,6 +207,8 @@ def independent_columns(columns: Sequence[Integers]) -> list[int]:
 
 
 def _follows(counts: Integers, codes: Integers, among: Repeated) -> bool:
-    """Tell whether the repeated groups of another column agree in this one."""
-    kappa = beyond_chance(counts, among.select(codes), among) if len(among.inside) else None
+    """Tell whether the repeated groups of another column agree in this one; too few of them say nothing."""
+    if len(among.inside) - len(among.sizes) < _FEWEST_REPEATED:
+        return False
+    kappa = beyond_chance(counts, among.select(codes), among)
     return kappa is not None and kappa > ALIKE

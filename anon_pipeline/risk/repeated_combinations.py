@@ -33,8 +33,8 @@ _HALF = 0.5  # added to counts of pairs, so that none is 0 (Haldane and Anscombe
 Integers = NDArray[np.integer]
 
 
-def repeats_as_people_do(columns: Sequence[Integers]) -> bool:
-    """Tell whether equal records are more than a table with one record a person has.
+def repeats_as_people_do(columns: Sequence[Integers]) -> bool | None:
+    """Tell whether equal records are more than a table with one record a person has; None: nothing tells.
 
     Looked at are columns that do not follow from one another, at least three, at most those six with most
     values. For two of them, the odds ratio of agreeing in both, among pairs of records that agree in the
@@ -42,13 +42,15 @@ def repeats_as_people_do(columns: Sequence[Integers]) -> bool:
 
     Args:
         columns: arrays (n,) of values' numbers, ≥ 0.
+    Returns:
+        None with fewer than three columns that do not follow from one another.
     """
     if not len(columns) or not len(columns[0]):
-        return False
+        return None
     different = first_rows(columns)
     kept = independent_columns([column[different] for column in columns])[:_MOST_COLUMNS]
     if len(kept) < FEWEST_COLUMNS:
-        return False
+        return None
     pairs = _Pairs([columns[j] for j in kept])
     if pairs.agree(frozenset(range(len(kept)))) < FEWEST_PAIRS:
         return False

@@ -39,7 +39,8 @@ def repeated_people(frame: Table, policy: Policy) -> tuple[str, ...]:
 
     Quasi-identifiers count where their combinations repeat as people do, see `repeats_as_people_do`: the
     generalize columns, or all of them; with insensitive columns where they are fewer than `FEWEST_COLUMNS`,
-    and with sensitive ones where these are still too few. If nothing else says anything, so do generalize
+    that do not follow from one another, and with sensitive ones where these are still too few. Records that
+    lack a value in one of the columns are not looked at. If nothing else says anything, so do generalize
     columns each of whose combinations has a multiple of some number of records, see `counts_repeat`.
 
     Where the policy says who the people are, one record of each is looked at, and other identifiers: a number
@@ -112,12 +113,34 @@ def _unlike(*columns: list[str]) -> Iterator[list[str]]:
 
 
 def _repeated_combination(written: WrittenColumns, policy: Policy) -> tuple[str, ...]:
-    """Name the columns whose combinations repeat as people do; none where they do not."""
-    generalized = [*policy.generalized]
-    for names in _unlike(generalized, [*generalized, *policy.noisy], combined_columns(policy)):
-        if len(names) >= FEWEST_COLUMNS and repeats_as_people_do([written.codes(name) for name in names]):
+    """Name the columns whose combinations repeat as people do; none where they do not.
+
+    Insensitive columns, and then sensitive ones, are looked at where all others do not tell.
+    """
+    quasi = [*policy.generalized, *policy.noisy]
+    more = [*quasi, *(name for name in policy.insensitive if name not in quasi)]
+    every = [*more, *(name for name in policy.sensitive if name not in more)]
+    told = None
+    for names in _unlike([*policy.generalized], quasi, more, every):
+        if told is not None and names in (more, every):
+            break
+        found = _repeats(written, names)
+        if found:
             return tuple(names)
+        told = told if found is None else found
     return ()
+
+
+def _repeats(written: WrittenColumns, names: list[str]) -> bool | None:
+    """Tell whether combinations repeat as people do; None: too few columns tell.
+
+    Only records with a value in each column are looked at: who was not asked lacks several at once.
+    """
+    if len(names) < FEWEST_COLUMNS:
+        return None
+    there = written.present(names)
+    columns = [written.codes(name) for name in names]
+    return repeats_as_people_do(columns if there is None else [codes[there] for codes in columns])
 
 
 def _looks_like_people(values: NDArray[np.integer], quasi: Iterable[NDArray[np.integer]]) -> bool:

@@ -114,7 +114,7 @@ def _row(point: Point, tuning: Tuning) -> dict[str, str]:
 
 def describe(tuning: Tuning) -> list[str]:
     """Say in sentences what was found: the recommendation, or what keeps every point out."""
-    lines = []
+    lines = [] if tuning.refused is None else [f"The gate refuses every point: {tuning.refused}"]
     if tuning.recommended is not None:
         lines.append(f"Recommended: {title(tuning.recommended)}: {tuning.rule}.")
         lines += [*losses_in_words(tuning), *_warnings(tuning.recommended)]

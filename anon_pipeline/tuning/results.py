@@ -144,6 +144,7 @@ class Tuning:
     simulated: why linking and suppression were simulated; empty where they were not.
     without_amount: columns that are changed as a whole by a mechanism that takes no amount, and it.
     people: P, of the input, where suppression is a share of them; None: it is a share of the records.
+    refused: why the gate refuses every point, whatever its k and ε; None: nothing is known to.
     """
 
     points: tuple[Point, ...]
@@ -156,6 +157,7 @@ class Tuning:
     simulated: str = ""
     without_amount: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     people: int | None = None
+    refused: str | None = None
 
     @property
     def counted(self) -> int:

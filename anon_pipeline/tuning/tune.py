@@ -17,6 +17,7 @@ from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.base.threads import side_by_side
 from anon_pipeline.catalog.mechanisms import amount_kind
 from anon_pipeline.evidence.evidence import people_in
+from anon_pipeline.limits.structure import REPEATED_PEOPLE
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
@@ -90,11 +91,11 @@ def tune_confined(
     with private_stage("tune"):
         if policy.changed_columns:
             points, impossible = measure_points(policies, frame, locations, observe=observe)
-            people = None  # what is left out of such releases is measured by records
+            people, refused = None, None  # what is left out of such releases is measured by records
         else:
             before = input_to_recode(policy, frame, hierarchies=locations.hierarchies)
             points, impossible = _compute_points(policies, before, locations, observe=observe)
-            people = _population(policy, before)
+            people, refused = _population(policy, before), _refused_anyhow(policy, before)
         marked = mark_front(points)
     chosen, rule = choose_point(marked)
     return Tuning(
@@ -110,7 +111,15 @@ def tune_confined(
             name: kind for name, kind in policy.changed_columns.items() if amount_kind(kind) == "none"
         },
         people=people,
+        refused=refused,
     )
+
+
+def _refused_anyhow(policy: Policy, before: Staged) -> str | None:
+    """Say why the gate refuses every point: people seem to have several records; None: nothing does."""
+    judged = REPEATED_PEOPLE.judged.before_drawing
+    asked = [one for one in REPEATED_PEOPLE.demands(policy) if not one.advised]
+    return judged(asked[0], policy, before) if judged is not None and asked else None
 
 
 def _population(policy: Policy, before: Staged) -> int | None:

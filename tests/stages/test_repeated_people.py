@@ -110,6 +110,57 @@ def test_a_number_of_the_row_is_no_person(small_policy: Small, small_people: Peo
     assert repeated_people(rows, policy) == ("age", "city", "county")
 
 
+def patients(number: int, seed: int, *, many: int = 25) -> pd.DataFrame:
+    """Return visits of some patients whose age, city and county stay, and whose illness does not."""
+    rng = np.random.default_rng(seed)
+    who = np.repeat(np.arange(number), rng.integers(12, many, number))
+    own = {"age": rng.integers(20, 90, number), "city": rng.choice(list("abc"), number)}
+    own["county"] = rng.integers(0, 30, number)
+    frame = pd.DataFrame({name: values[who] for name, values in own.items()})
+    shared = {"height": 170, "income": 1000, "note": "x"}
+    return frame.assign(**shared, illness=rng.choice(["asthma", "flu", "gout"], len(who)))
+
+
+def test_few_people_with_many_records_are_mostly_seen(small_policy: Small) -> None:
+    """A pair of them who share an age is no sign that cities follow from ages."""
+    policy = small_policy(columns={**QUASI, "person": None})
+    seen = [bool(repeated_people(patients(40, seed), policy)) for seed in range(20)]
+    assert sum(seen) >= 18
+
+
+def test_records_that_lack_several_values_at_once_are_not_taken_for_one_persons(
+    small_policy: Small, small_people: People
+) -> None:
+    policy = small_policy(columns={**QUASI, "person": None})
+    people = counties(small_people(600)).drop(columns="person").astype({"age": "Int64", "county": "Int64"})
+    people.loc[:150, ["age", "city", "county"]] = pd.NA
+    assert repeated_people(people, policy) == ()
+    table = visits(people, 3)
+    assert repeated_people(table, policy) == ("age", "city", "county")
+
+
+def test_a_column_that_follows_from_another_hides_nothing(small_policy: Small) -> None:
+    """Where quasi-identifiers do not tell, sensitive columns are looked at, as where there are fewer."""
+    rng, who = np.random.default_rng(6), np.repeat(np.arange(600), 3)
+    town = rng.integers(0, 40, 600)
+    own = {"town": town, "region": town // 8, "age": rng.integers(20, 90, 600)}
+    own["illness"] = rng.choice(["asthma", "flu", "gout", "none"], 600)
+    own["income"] = rng.integers(20, 60, 600)
+    frame = pd.DataFrame({name: values[who].astype(str) for name, values in own.items()})
+    levels = {"role": "generalize", "hierarchy": {"suppress": True}}
+    columns = {"age": levels, "town": levels, "region": levels, "illness": {"role": "sensitive"}}
+    policy = Policy.model_validate(
+        {
+            "name": "small",
+            "source": {"path": "a.csv"},
+            "columns": {**columns, "income": {"role": "sensitive"}},
+            "anonymize": {"k": 3},
+        }
+    )
+    assert repeated_people(frame, policy) == ("age", "town", "region", "illness", "income")
+    assert repeated_people(frame.iloc[::3], policy) == ()
+
+
 FEW: dict[str, Any] = {
     "columns": {
         "note": None,

@@ -113,3 +113,13 @@ def test_noise_wider_than_the_values_is_told_though_it_is_small_beside_them() ->
         policy(gate={"linking_risk": 0.9}, perturb={"epsilon": 50}), frame, Grid(k=(5,), epsilon=(50.0,))
     )
     assert larger.points[0].expected.of_spread["height"] < 0.5
+
+
+def test_records_of_the_same_people_are_named_since_every_point_is_refused() -> None:
+    frame, grid = people(300), Grid(k=(5,), epsilon=(4.0,))
+    assert tune(policy(), frame, grid).refused is None
+    visits = frame.loc[np.repeat(frame.index, 4)].reset_index(drop=True)
+    found = tune(policy(), visits, grid)
+    assert found.refused is not None
+    assert describe(found)[0].startswith("The gate refuses every point: repeated_people: ")
+    assert tune(policy(one_record_per_person=True), visits, grid).refused is None

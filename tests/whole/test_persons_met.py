@@ -158,7 +158,17 @@ def test_without_a_memory_nothing_is_measured_and_nothing_comes_out(
     for name in ("frame", "memory"):
         with pytest.raises(GateRefused, match=r"Memory.empty\(\) says that nothing was"):
             getattr(release, name)
+
     first = anonymize(policy, labeled(), memory=Memory.empty())
     assert first.report.passed
     assert len(first.frame) == len(labeled())
     assert anonymize(keeping(), labeled()).memory is None
+
+
+def test_without_a_memory_what_is_only_advised_keeps_nothing_back(
+    keeping: Keeping, labeled: Callable[..., pd.DataFrame]
+) -> None:
+    release = anonymize(keeping(perturb={"republish": "fresh"}, gate={"cross_release_k": None}), labeled())
+    (found,) = (v for v in release.report.verdicts if v.limit == "cross_release_k")
+    assert (found.status, release.report.unkept) == (Status.PASSED, ())
+    assert len(release.frame)

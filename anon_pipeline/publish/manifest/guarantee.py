@@ -140,7 +140,7 @@ def _again(policy: Policy, *, declared: bool) -> str:
         both = "the ε values and the δ values" if delta else "the ε values"
         alike = " This holds for two people who are in the same class in both releases."
         return f"If the same people are released twice, {both} add up.{'' if declared else alike}"
-    limited = any(demand.limit.published.together for demand in demands(policy))
+    limited = any(one.limit.published.together and not one.advised for one in demands(policy))
     stays = promises.sticky_sentence(epsilon, delta)
     followed = "" if limited else ", and nothing limits what is learned from all classes of a record together"
     return (
