@@ -59,7 +59,7 @@ def stream_policy(delay: int) -> Policy:
         "anonymize": {"k": 5, "recoder": "optimal", "loss": "precision", "suppression_limit": 0.05},
         "schedule": {"partitions": "daily", "start": _START.isoformat()},
     }
-    return policy_from({**said, "stream": {"delay": delay}} if delay else said)
+    return policy_from({**said, "stream": {"delay": delay}, "one_record_per_person": True} if delay else said)
 
 
 def windows(table: pd.DataFrame, size: int) -> Iterator[tuple[str, pd.DataFrame]]:

@@ -85,8 +85,6 @@ def _who_they_are(policy: Policy, of: str = "") -> str:
         )
     if policy.person is not None or policy.record_key is not None:
         return "if one person has several values in the column that identifies people, name another column."
-    if policy.stream is not None:
-        return f"a stream cannot count people: keep one record of each person in the source. {_STATE_IT}"
     return _NAME_PEOPLE + _STATE_IT
 
 

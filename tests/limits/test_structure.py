@@ -12,11 +12,6 @@ from anon_pipeline.policy import Policy
 
 Small = Callable[..., Policy]
 KEY: dict[str, Any] = {"deidentify": {"key_env": "K"}}
-STREAM: dict[str, Any] = {
-    "source": {"path": "p-{partition}.csv"},
-    "schedule": {"cron": "0 3 * * *", "partitions": "daily"},
-    "stream": {"delay": 3},
-}
 
 
 @pytest.mark.parametrize(
@@ -36,10 +31,3 @@ def test_the_advice_fits_what_the_policy_says(
     (found,) = (demand for demand in demands(policy) if demand.name == "repeated_people")
     assert found.advised is advised
     assert said in advice_on("repeated_people", policy)
-
-
-def test_a_stream_is_not_advised_to_count_people(small_policy: Small) -> None:
-    """It cannot: `person` does not go with `stream`."""
-    said = advice_on("repeated_people", small_policy(**STREAM))
-    assert "keep one record of each person in the source" in said
-    assert "set person" not in said

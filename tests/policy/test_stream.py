@@ -30,8 +30,12 @@ def test_without_it_a_policy_has_the_digest_that_it_had(small_policy: Callable[.
     [
         ({"schedule": {"cron": "0 3 * * 1"}}, "stream: needs schedule.partitions"),
         ({"schedule": None}, "stream: needs schedule.partitions"),
-        ({"person": "id", **KEY}, "person: must be left out with stream"),
-        ({"record_key": "id", **KEY}, "record_key: must be left out with stream"),
+        ({"person": "id", "one_record_per_person": None, **KEY}, "person: must be left out with stream"),
+        (
+            {"record_key": "id", "one_record_per_person": None, **KEY},
+            "record_key: must be left out with stream",
+        ),
+        ({"one_record_per_person": None}, "one_record_per_person: make sure that each person has one record"),
         ({"sample": {"share": 0.5}, **KEY}, "sample: must be left out with stream"),
         ({"stream": {"delay": 0}}, "stream.delay: must be at least 1"),
         ({"stream": {"delay": 1, "waiting": 1}}, "stream.waiting: must be below 1"),

@@ -214,6 +214,7 @@ def test_the_policy_is_the_demos_with_a_file() -> None:
     assert source.pop("limits")["rows"] == 10**9
     assert source == {"path": "patients.parquet", "format": "parquet"}
     assert demos["attributes"].pop("source")["generate"] == "patients"
+    assert changed["attributes"].pop("one_record_per_person") is True  # to be divided
     assert changed == demos
 
 

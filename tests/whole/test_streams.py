@@ -30,6 +30,7 @@ STREAM: dict[str, Any] = {
     "schedule": WEEKLY,
     "source": {"path": "arrivals/{partition}.csv"},
     "stream": {"delay": 2, "waiting": 0.5},
+    "one_record_per_person": True,
     "anonymize": {"k": 3, "suppression_limit": 0.15},
     "budget": {"epsilon": 6, "per": "record"},
     "gate": {"attacks": {"known_columns": [{"columns": ["note"], "risk": 1.0}]}},
@@ -251,6 +252,7 @@ def test_the_sensor_asks_for_one_week_after_the_other(project: Callable[..., Any
         schedule=WEEKLY,
         source={"path": "people-{partition}.csv"},
         stream={"delay": 1},
+        one_record_per_person=True,
         anonymize={"suppression_limit": 0.3},
     )
     people = pd.read_csv(made.folder / "people.csv")
@@ -287,7 +289,7 @@ def test_stages_of_before_the_stream_are_not_published(project: Callable[..., An
     made = project(**plain)
     (made.folder / f"people-{WEEKS[0]}.csv").write_bytes((made.folder / "people.csv").read_bytes())
     assert made.materialize(*STAGES, partition=WEEKS[0]).success
-    stream = project(**plain, stream={"delay": 1})
+    stream = project(**plain, stream={"delay": 1}, one_record_per_person=True)
     assert stream.run("small_release", partition=WEEKS[0]).success
     files = {path: path.read_bytes() for path in stream.released()}
     assert not made.materialize("published", partition=WEEKS[0]).success
@@ -295,7 +297,12 @@ def test_stages_of_before_the_stream_are_not_published(project: Callable[..., An
 
 
 def test_in_dagster_each_window_depends_on_the_one_before(project: Callable[..., Any]) -> None:
-    made = project(schedule=WEEKLY, source={"path": "people-{partition}.csv"}, stream={"delay": 1})
+    made = project(
+        schedule=WEEKLY,
+        source={"path": "people-{partition}.csv"},
+        stream={"delay": 1},
+        one_record_per_person=True,
+    )
     graph = made.definitions.resolve_asset_graph()
     key = dg.AssetKey(["small", "raw"])
     assert key in graph.get(key).parent_keys

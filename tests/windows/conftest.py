@@ -34,6 +34,7 @@ ATTRIBUTES: dict[str, Any] = {
     "anonymize": {"k": 4, "suppression_limit": 0.2},
     "schedule": {"partitions": "daily", "start": "2026-01-01"},
     "stream": {"delay": 2},
+    "one_record_per_person": True,
 }
 DAYS = [f"2026-01-{day:02}" for day in range(1, 32)]
 
