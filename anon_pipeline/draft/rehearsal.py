@@ -22,7 +22,7 @@ from anon_pipeline.publish.whole_chain import anonymize
 from anon_pipeline.report.words import share_in_words, silent_columns
 from anon_pipeline.tuning.results import DROWNED
 
-_AS_IF = ", as if each person had one record; else, and until the policy says so, it is refused"
+_ASSUMED = " Each person was assumed to have one record: unless the policy says so, the release is refused."
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +81,8 @@ def describe(rehearsal: Rehearsal, drowned: Sequence[str]) -> Iterator[str]:
     """
     many = len(rehearsal.warned)
     warnings = f"{many} warning{'' if many == 1 else 's'}" if many else "no warning"
-    as_if = _AS_IF if REPEATED_PEOPLE.name in dict(rehearsal.warned) else ""
-    yield f"A rehearsal passed with {warnings}{as_if}. It would release {rehearsal.share}."
+    assumed = _ASSUMED if REPEATED_PEOPLE.name in dict(rehearsal.warned) else ""
+    yield f"A rehearsal passed with {warnings}. It would release {rehearsal.share}.{assumed}"
     yield from (f"  warned    {limit}: {advice}" for limit, advice in rehearsal.warned)
     if rehearsal.silent:
         yield f"  nothing is left of {', '.join(rehearsal.silent)}: one value in every record"

@@ -18,6 +18,7 @@ from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.base.rows import keep_rows
 from anon_pipeline.base.threads import side_by_side, side_by_side_unless_huge
 from anon_pipeline.base.values import WrittenColumns
+from anon_pipeline.policy.hierarchies import hierarchy_kind
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.agreement import found_agreements, tells_one_person
 from anon_pipeline.risk.repeated_combinations import FEWEST_COLUMNS, counts_repeat, repeats_as_people_do
@@ -38,10 +39,11 @@ def repeated_people(frame: Table, policy: Policy) -> tuple[str, ...]:
     person's, and names of people, count as `people_identifiers` says, whatever the quasi-identifiers do.
 
     Quasi-identifiers count where their combinations repeat as people do, see `repeats_as_people_do`: the
-    generalize columns, or all of them; with insensitive columns where they are fewer than `FEWEST_COLUMNS`,
-    that do not follow from one another, and with sensitive ones where these are still too few. Records that
-    lack a value in one of the columns are not looked at. If nothing else says anything, so do generalize
-    columns each of whose combinations has a multiple of some number of records, see `counts_repeat`.
+    generalize columns, those of them that are no dates, or all; with insensitive columns where they are
+    fewer than `FEWEST_COLUMNS` that do not follow from one another, and with sensitive ones where these are
+    still too few. Records that lack a value in one of the columns are not looked at. If nothing else says
+    anything, so do generalize columns each of whose combinations has a multiple of some number of records,
+    see `counts_repeat`.
 
     Where the policy says who the people are, one record of each is looked at, and other identifiers: a number
     of the row is no person, nor is an alias.
@@ -115,13 +117,15 @@ def _unlike(*columns: list[str]) -> Iterator[list[str]]:
 def _repeated_combination(written: WrittenColumns, policy: Policy) -> tuple[str, ...]:
     """Name the columns whose combinations repeat as people do; none where they do not.
 
-    Insensitive columns, and then sensitive ones, are looked at where all others do not tell.
+    Generalized columns are also looked at without dates, which may be those of visits. Insensitive columns,
+    and then sensitive ones, are looked at where all others do not tell.
     """
+    lasting = [name for name, one in policy.generalized.items() if not hierarchy_kind(one.hierarchy).days]
     quasi = [*policy.generalized, *policy.noisy]
     more = [*quasi, *(name for name in policy.insensitive if name not in quasi)]
     every = [*more, *(name for name in policy.sensitive if name not in more)]
     told = None
-    for names in _unlike([*policy.generalized], quasi, more, every):
+    for names in _unlike([*policy.generalized], lasting, quasi, more, every):
         if told is not None and names in (more, every):
             break
         found = _repeats(written, names)

@@ -58,3 +58,12 @@ def test_one_that_is_refused_names_the_limits_and_columns() -> None:
     frame = people().assign(sex=[f"person{i}@example.org" for i in range(N)])
     assert rehearse(policy(), frame, ["born", "sex"], Path()) == Rehearsal(("identifiers",), ("sex",))
     assert rehearse(policy(), people().drop(columns="sex"), ["born"], Path()).refused == ("input",)
+
+
+def test_what_was_assumed_of_people_is_said() -> None:
+    found = Rehearsal(share="5 of 5 records (100 %)", warned=(("repeated_people", "set person."),))
+    line, warned = describe(found, ())
+    assert line.endswith(
+        "(100 %). Each person was assumed to have one record: unless the policy says so, the release is refused."
+    )
+    assert warned == "  warned    repeated_people: set person."

@@ -139,6 +139,21 @@ def test_records_that_lack_several_values_at_once_are_not_taken_for_one_persons(
     assert repeated_people(table, policy) == ("age", "city", "county")
 
 
+def test_a_date_of_each_visit_hides_nothing(small_policy: Small) -> None:
+    dated = {"month": {"role": "generalize", "hierarchy": {"dates": ["quarter", "year"]}}}
+    policy = small_policy(columns={**QUASI, **dated, "person": None})
+    table = patients(100, 2)
+    days = pd.Timestamp("2026-01-01") + pd.to_timedelta(
+        np.random.default_rng(1).integers(0, 365, len(table)), "D"
+    )
+    table = table.assign(month=days)
+    assert repeated_people(table, policy) == ("age", "city", "county")
+    honest = table.assign(
+        **{name: np.random.default_rng(9).permutation(table[name]) for name in ("age", "city")}
+    )
+    assert repeated_people(honest, policy) == ()
+
+
 def test_a_column_that_follows_from_another_hides_nothing(small_policy: Small) -> None:
     """Where quasi-identifiers do not tell, sensitive columns are looked at, as where there are fewer."""
     rng, who = np.random.default_rng(6), np.repeat(np.arange(600), 3)
