@@ -63,7 +63,6 @@ def test_one_that_is_refused_names_the_limits_and_columns() -> None:
 def test_what_was_assumed_of_people_is_said() -> None:
     found = Rehearsal(share="5 of 5 records (100 %)", warned=(("repeated_people", "set person."),))
     line, warned = describe(found, ())
-    assert line.endswith(
-        "(100 %). Each person was assumed to have one record: unless the policy says so, the release is refused."
-    )
+    assumed = "Each person was assumed to have one record: unless the policy says so, the release is refused."
+    assert line.endswith(f"(100 %). {assumed}")
     assert warned == "  warned    repeated_people: set person."
