@@ -137,7 +137,7 @@ def _of_recoding(fitted: Fitted) -> str:
     if len(ks) > 1:
         largest = "larger" if len(ks) == 2 else "largest"
         said += f"; of {', '.join(ks[:-1])} and {ks[-1]}, the {largest} one that keeps the limits"
-        if fitted.telling:
+        if fitted.telling or chosen.k < max(fitted.compared):
             said += " and leaves one value in the fewest columns"
     if ks:
         said += f", tried on {fitted.records:,} records"
