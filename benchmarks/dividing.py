@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.process_tree import Usage
-from benchmarks.scale import GENERATED, POLICY, command, environment, new_project, warm, write_source
+from benchmarks.scale import GENERATED, POLICY, STATED, command, environment, new_project, warm, write_source
 from benchmarks.scale_table import memory, middle
 
 RECORDS: Final = (1_000_000, 5_000_000)
@@ -105,7 +105,9 @@ def divided(
     """
     words = ("divide", "policy.yaml", *(() if jobs is None else ("--release", "--jobs", str(jobs))))
     place = SOURCES[source].replace("FILE", str(folder / "patients.parquet"))
-    policy = POLICY.read_text(encoding="utf-8").replace(GENERATED, f"source: {{{place}, {_LIMITS}}}")
+    policy = POLICY.read_text(encoding="utf-8").replace(
+        GENERATED, f"source: {{{place}, {_LIMITS}}}\n  {STATED}"
+    )
     for before, after in ANONYMIZED[recoder].items():
         if before not in policy:
             raise SystemExit(f"{POLICY.name}: must have {before}")

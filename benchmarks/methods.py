@@ -78,7 +78,8 @@ def adult() -> tuple[Policy, pd.DataFrame]:
 
 def generated(records: int) -> tuple[Policy, pd.DataFrame]:
     """Return the demo's policy and patients, who are read from a file here."""
-    return load_policy(POLICY), patients(records, seed=0)
+    policy = load_policy(POLICY).model_copy(update={"one_record_per_person": True})
+    return policy, patients(records, seed=0)
 
 
 def measured(

@@ -34,6 +34,7 @@ FEW: Final = 2_000
 _ROOT: Final = Path(__file__).resolve().parents[1]
 POLICY: Final = _ROOT / "anon_pipeline" / "policy" / "templates" / "patients.yaml"
 GENERATED: Final = "source: {generate: patients, records: 20000, seed: 0}"
+STATED: Final = "one_record_per_person: true"  # generated e-mail addresses repeat in large tables
 _FILE: Final = "patients.parquet"
 _COMPILING: Final = "compiling kernels"
 _RUNS: Final = 3  # at most, until one compiles nothing
@@ -139,9 +140,7 @@ def release(folder: Path, more: Mapping[str, str] | None = None) -> tuple[Usage,
 def release_divided(folder: Path, more: Mapping[str, str] | None = None, *, jobs: int) -> tuple[Usage, bool]:
     """Divide the file of a folder, release its partitions so many at a time, and collect them."""
     try:
-        return made(
-            folder, divided_policy_text(), ("divide", "policy.yaml", "--release", "--jobs", str(jobs)), more
-        )
+        return made(folder, policy_text(), ("divide", "policy.yaml", "--release", "--jobs", str(jobs)), more)
     finally:
         shutil.rmtree(folder / "partitions", ignore_errors=True)
 
@@ -193,12 +192,9 @@ def policy_text() -> str:
     if GENERATED not in text:
         raise SystemExit(f"{POLICY.name} must have the line `{GENERATED}`.")
     limits = "{rows: 1_000_000_000, file_bytes: 1_000_000_000_000, uncompressed_bytes: 1_000_000_000_000}"
-    return text.replace(GENERATED, f"source: {{path: {_FILE}, format: parquet, limits: {limits}}}")
-
-
-def divided_policy_text() -> str:
-    """Return the same for a table that is divided, which needs a statement of its author."""
-    return policy_text().replace("attributes:\n", "attributes:\n  one_record_per_person: true\n", 1)
+    return text.replace(
+        GENERATED, f"source: {{path: {_FILE}, format: parquet, limits: {limits}}}\n  {STATED}"
+    )
 
 
 def environment(folder: Path) -> dict[str, str]:

@@ -114,6 +114,8 @@ def measured(variation: Variation, records: int, folder: Path) -> Usage:
 def changed_policy(variation: Variation) -> str:
     """Return the policy of a variation, as YAML."""
     policy = yaml.safe_load(policy_text())
+    if variation.change.keys() & {"person", "record_key"}:  # which say who the people are
+        del policy["attributes"]["one_record_per_person"]
     source = {"source": {"path": f"{variation.kind}.{variation.form}", "format": variation.form}}
     return yaml.safe_dump(
         {**policy, "attributes": _merged(policy["attributes"], {**variation.change, **source})}

@@ -19,6 +19,8 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
+from benchmarks.scale import STATED
+
 _ROOT: Final = Path(__file__).resolve().parents[1]
 _PROGRAM: Final = "from anon_pipeline.cli import main; main()"
 _POLICY: Final = "anon_pipeline/policy/templates/patients.yaml"
@@ -70,6 +72,7 @@ def _printed(row: Row, repeats: int) -> bool:
     times = []
     with tempfile.TemporaryDirectory(prefix="anon_pipeline_start_") as folder:
         policy = (_ROOT / _POLICY).read_text(encoding="utf-8").replace("20000", str(row.records))
+        policy = policy.replace("\n  source:", f"\n  {STATED}\n  source:", 1)
         (Path(folder) / "policy.yaml").write_text(policy, encoding="utf-8")
         if not row.cold:
             _timed(row, Path(folder), None)
