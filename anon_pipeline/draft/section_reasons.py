@@ -150,8 +150,8 @@ def _of_recoding(fitted: Fitted) -> str:
         smaller = ", or take a smaller k" if chosen.k > min(fitted.compared, default=chosen.k) else ""
         said += (
             f"\nQUESTION: do your readers need {', '.join(fitted.rehearsal.silent)}? In a rehearsal all "
-            "records had one value there. If no, drop the column. If yes, drop another column with role "
-            f"generalize that they need less{smaller}."
+            "records had one value there. If no, write role: identifier, action: drop. If yes, write that "
+            f"for another column with role generalize that they need less{smaller}."
         )
     return said
 
@@ -182,8 +182,9 @@ def _of_noise(fitted: Fitted) -> str:
     if fitted.drowned:
         said += (
             f"\nQUESTION: is what is left of {drowned} worth releasing? "
-            f"{DROWNED[0].upper()}{DROWNED[1:]}. If no, drop the column, write role: generalize, or take a "
-            "larger ε if you can promise it. If means over many records are enough, keep it."
+            f"{DROWNED[0].upper()}{DROWNED[1:]}. If no, write role: identifier, action: drop (it is left "
+            "out), write role: generalize, or take a larger ε if you can promise it. If means over many "
+            "records are enough, keep it."
         )
     return said
 
