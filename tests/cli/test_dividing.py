@@ -225,7 +225,7 @@ def test_a_name_that_begins_with_a_dash_and_two_at_a_time(
 def test_sigterm_removes_the_copy(
     folder: Callable[..., Folder], small_people: Callable[..., pd.DataFrame], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = folder()
+    made = folder(one_record_per_person=True)
     small_people(600).to_csv(made.path / "people.csv", index=False)
     seen = list[Path]()
 

@@ -56,7 +56,7 @@ def test_where_people_may_repeat_no_sentence_is_about_people(
     """An identifier repeats in records that agree in everything."""
     people = small_people()
     twice = pd.concat([people, people], ignore_index=True)
-    made = making(small_policy(gate={"linking_risk": 0.9}), twice)
+    made = making(small_policy(gate={"linking_risk": 0.9}, one_record_per_person=True), twice)
     doubted, sure = found_of(made), found_of(making(small_policy(gate={"linking_risk": 0.9}), people))
     attacker = " ".join(dict(doubted.sentences)["What an attacker can do"])
     assert "That is so for a person with one record. The gate warns that people may have" in attacker
