@@ -50,7 +50,9 @@ def _counting_line(policy: Policy) -> str:
     """Say what is counted: people, records that are people, or records."""
     if policy.person is not None:
         return promises.PEOPLE_COUNTED
-    return promises.RECORDS_COUNTED if policy.record_key is None else promises.ONE_RECORD
+    if policy.record_key is not None:
+        return promises.ONE_RECORD
+    return promises.ONE_RECORD_STATED if policy.one_record_per_person else promises.RECORDS_COUNTED
 
 
 def _noisy(policy: Policy) -> Iterator[str]:

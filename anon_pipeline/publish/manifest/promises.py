@@ -115,9 +115,16 @@ PERSON_PICKED = (
 
 PEOPLE_COUNTED = "People are counted: all records of one person count as one."
 ONE_RECORD = "Each record is of another person (record_key): records are people."
+_COUNTED_SEVERAL_TIMES = (
+    "Who has several records is counted several times, and a class may hold fewer people than records."
+)
 RECORDS_COUNTED = (
-    "Records are counted, not people: the policy does not say whose records they are. Who has several "
-    "records is counted several times, and a class may hold fewer people than records."
+    "Records are counted, not people: the policy does not say whose records they are. "
+    f"{_COUNTED_SEVERAL_TIMES}"
+)
+ONE_RECORD_STATED = (
+    "Records are counted, not people: the policy's author states that each person has one record "
+    f"(one_record_per_person). {_COUNTED_SEVERAL_TIMES}"
 )
 
 PRESENCE = (

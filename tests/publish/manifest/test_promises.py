@@ -564,6 +564,7 @@ def test_the_guarantee_says_what_is_counted(small_policy: Small) -> None:
     key = {"deidentify": {"key_env": "K"}}
     assert promises.RECORDS_COUNTED in guarantee(small_policy())
     assert promises.ONE_RECORD in guarantee(small_policy(record_key="person", **key))
+    assert promises.ONE_RECORD_STATED in guarantee(small_policy(one_record_per_person=True))
     people = guarantee(small_policy(person="person", rows_per_person=2, **key))
     assert promises.PEOPLE_COUNTED in people
     assert "at least 2 other people of the release" in people[0]
