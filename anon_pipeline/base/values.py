@@ -210,8 +210,8 @@ class WrittenColumns:
     def both(self, name: str) -> tuple[NDArray[np.signedinteger], pa.LargeStringArray]:
         """Return a column's numbers, (n,), and texts, (m,), which are made anew."""
         codes, texts = column_codes(self.frame, name)
-        self._made[name] = narrow_integers(codes)
         self._missing[name] = int(np.argmax(texts.is_null().to_numpy(False))) if texts.null_count else None
+        self._made[name] = narrow_integers(codes)  # last: other threads take what is made for complete
         return self._made[name], texts
 
     def codes(self, name: str) -> NDArray[np.signedinteger]:

@@ -188,3 +188,8 @@ DIVISION = object_of(
     collected={**WORDS, "description": "With --release: folder of the collection; null: there is none."},
     removed={**BIT, "description": "With --release: whether the partitions' files are."},
 )
+
+WARNINGS: Mapping[str, Any] = {
+    **rows_of({"name": TEXT, "text": TEXT, "section": TEXT}),
+    "description": "About the release, such as that the ledger has it as withdrawn.",
+}

@@ -23,6 +23,7 @@ from anon_pipeline.cli.document_parts import (
     RUN,
     TEXT,
     VERDICT,
+    WARNINGS,
     WORDS,
     list_of,
     object_of,
@@ -31,16 +32,12 @@ from anon_pipeline.cli.document_parts import (
 from anon_pipeline.cli.group_documents import OF_GROUPS
 from anon_pipeline.cli.result_schemas import RESULTS
 
-_WARNINGS: Mapping[str, Any] = {
-    **rows_of({"name": TEXT, "text": TEXT, "section": TEXT}),
-    "description": "About the release, such as that the ledger has it as withdrawn.",
-}
 _VERIFIED: Mapping[str, Any] = {
     "verified": BIT,
     "in_part": {**BIT, "description": "By the public part of its policy, which is stored with it."},
     "verdicts": list_of(VERDICT),
     "unverified": rows_of({"path": TEXT, "why": TEXT}),
-    "warnings": _WARNINGS,
+    "warnings": WARNINGS,
 }
 _TOGETHER: Mapping[str, Any] = object_of(
     {
@@ -224,9 +221,9 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
         }
     ),
     "report": object_of(
-        {"report": {**TEXT, "description": "Path of the page."}, "internal": BIT, "warnings": _WARNINGS}
+        {"report": {**TEXT, "description": "Path of the page."}, "internal": BIT, "warnings": WARNINGS}
     ),
-    "bundle": object_of({"bundle": {**TEXT, "description": "Path of the ZIP file."}, "warnings": _WARNINGS}),
+    "bundle": object_of({"bundle": {**TEXT, "description": "Path of the ZIP file."}, "warnings": WARNINGS}),
     "deliver": object_of(
         {"delivered": BIT, "release": TEXT, "partition": WORDS, "data_digest": TEXT},
     ),

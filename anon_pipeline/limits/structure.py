@@ -80,7 +80,7 @@ def _who_they_are(policy: Policy, of: str = "") -> str:
     """Say what to do about records that look like several of each person."""
     if policy.one_record_per_person:
         return (
-            "if each person has one record, as the policy says, nothing. If not, replace "
+            "nothing has to change if each person has one record, as the policy says. If not, replace "
             "one_record_per_person by person, with the column that identifies people."
         )
     if policy.person is not None or policy.record_key is not None:

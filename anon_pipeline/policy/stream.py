@@ -42,9 +42,9 @@ def unfit_stream(sections: Mapping[str, Any]) -> Iterator[str]:
         yield "stream: needs {partition} in the source: each partition has records of its own"
     if sections.get("one_record_per_person", True) is None:
         yield (
-            "one_record_per_person: make sure that each person has one record in any delay + 1 partitions, "
-            "then set it to true for stream: a class can hold records of several partitions, which could be "
-            "those of one person. Otherwise keep one record of each person in the source"
+            "one_record_per_person: make sure that each person has one record in any delay + 1 partitions in "
+            "a row, then set it to true for stream: a class can hold records of several partitions, which "
+            "could be those of one person. Otherwise keep one record of each person in the source"
         )
     for key, why in _UNFIT.items():
         if sections.get(key) is not None:

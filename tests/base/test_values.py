@@ -19,6 +19,7 @@ from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.packed_columns import pack_column
 from anon_pipeline.base.packed_tables import PackedTable
 from anon_pipeline.base.values import (
+    WrittenColumns,
     arrow_codes,
     column_codes,
     text_codes,
@@ -305,3 +306,19 @@ def test_the_texts_of_a_packed_column_are_those_of_its_cells(cells: pd.Series, r
     wanted, written = arrow_codes(packed["x"])
     assert (found.tolist(), texts.to_pylist()) == (wanted.tolist(), written.to_pylist())
     assert found.dtype == np.int64
+
+
+def test_a_column_that_is_made_knows_its_missing_values_already() -> None:
+    """Threads share the columns: one that finds a column made asks at once what is missing in it."""
+
+    class Watched(dict[str, Any]):
+        def __setitem__(self, name: str, codes: Any) -> None:
+            super().__setitem__(name, codes)
+            assert there.present([name]) is not None
+
+    frame = pd.DataFrame({"town": ["a", None, "b"], "age": [1, 2, 3]})
+    there = WrittenColumns(frame, Watched())
+    assert there.codes("town").tolist()[0] != there.codes("town").tolist()[1]
+    kept = WrittenColumns(frame).present(["town", "age"])
+    assert kept is not None and kept.tolist() == [True, False, True]
+    assert WrittenColumns(frame).present(["age"]) is None

@@ -18,7 +18,11 @@ KEY: dict[str, Any] = {"deidentify": {"key_env": "K"}}
     ("changes", "said", "advised"),
     [
         ({}, "set person to the column that identifies people", False),
-        ({"one_record_per_person": True}, "if each person has one record, as the policy says, nothing", True),
+        (
+            {"one_record_per_person": True},
+            "nothing has to change if each person has one record, as the policy says",
+            True,
+        ),
         ({"record_key": "person", **KEY}, "name another column", True),
         ({"person": "person", "rows_per_person": 2, **KEY}, "name another column", True),
     ],
