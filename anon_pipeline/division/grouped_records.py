@@ -178,11 +178,14 @@ class _Counting:
         if self.within is not None:
             rows = (key >= self.within[0]) & (key < self.within[1])
             key = key[rows]
+        weights = self.levels.weights
+        if weights is not None:
+            weights = weights[part] if rows is None else weights[part][rows]
         if not self.others:
-            tallies[0].add(key)
+            tallies[0].add(key, weights)
         for tally, own, width in zip(tallies, self.others, self.widths, strict=False):
             values = self.levels.select(own[part], part)
-            tally.add(key * width + (values if rows is None else values[rows]))
+            tally.add(key * width + (values if rows is None else values[rows]), weights)
 
 
 def _groups_of(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.blocks import count_codes, narrow_integers, slices_of
-from anon_pipeline.division.grouped_records import group_in_parts, group_records
+from anon_pipeline.division.grouped_records import GroupedRecords, group_in_parts, group_records
+from anon_pipeline.division.kept_rows import KeptRows
 from anon_pipeline.division.record_keys import Levels
 from anon_pipeline.recode.fulldomain.counter import add_counts, count_part
 from anon_pipeline.recode.fulldomain.nodes import NodeCount
@@ -32,6 +33,7 @@ class RecordCounter:
     without: (n,) records that do not count, whatever they have; None: all count.
     most: tuples, and values of them, that are counted together.
     _leaves: what `leaves` returned, which is asked for with each node.
+    _small: what `small` returned. _kept: classes of some nodes that were counted.
     """
 
     task: Task
@@ -41,6 +43,11 @@ class RecordCounter:
     without: NDArray[np.bool_] | None = field(default=None, repr=False)
     most: int = MOST
     _leaves: list[NDArray[np.int64]] = field(default_factory=list, repr=False)
+    _small: dict[tuple[int, ...], int] = field(default_factory=dict, repr=False)
+    _kept: KeptRows = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_kept", KeptRows(self.records))
 
     @property
     def records(self) -> int:
@@ -76,23 +83,59 @@ class RecordCounter:
         return found.table(slice(0, len(found.sizes)), self._lookups(levels), labeled=self._labeled)
 
     def count(self, levels: Sequence[int]) -> NodeCount:
-        """Count and price the classes of one node, so many at a time."""
-        limit = min(self.task.constraints.max_suppressed, self.records - 1)
-        leaves = self.leaves()
+        """Count and price the classes of one node, so many at a time.
+
+        Values are counted only where they matter: not where k is broken in more records than may be
+        suppressed, unless the loss asks for labels.
+        """
+        if not self._labeled and (not self.limited or self.small(levels) > self._limit):
+            return self._add_up(self._classes(levels), levels)
+        return self._add_up(group_in_parts(self.on(levels), self._others, most=_ROOM), levels)
+
+    def small(self, levels: Sequence[int]) -> int:
+        """Count the records in classes of one node that have fewer than k."""
+        asked = tuple(levels)
+        if asked not in self._small:
+            k = self.task.constraints.k
+            self._small[asked] = sum(int(own.sizes[own.sizes < k].sum()) for own in self._classes(asked))
+        return self._small[asked]
+
+    def _add_up(self, parts: Iterable[GroupedRecords], levels: Sequence[int]) -> NodeCount:
+        """Count and price the classes of one node, which come in parts."""
+        leaves, limit = self.leaves(), self._limit
         return add_counts(
-            (count_part(self.task, leaves, part, levels, limit=limit) for part in self._parts(levels)),
+            (
+                count_part(self.task, leaves, part, levels, limit=limit)
+                for part in self._tables(parts, levels)
+            ),
             limit=limit,
         )
+
+    @property
+    def _limit(self) -> int:
+        return min(self.task.constraints.max_suppressed, self.records - 1)
 
     def on(self, levels: Sequence[int]) -> Levels:
         """Return the records with their codes on a node's levels."""
         lookups = [narrow_integers(lookup) for lookup in self._lookups(levels)]
         return Levels(self.codes, lookups, self.without)
 
-    def _parts(self, levels: Sequence[int]) -> Iterator[DistinctTuples]:
-        """Yield the classes of a node, so many at a time."""
+    def _classes(self, levels: Sequence[int]) -> Iterator[GroupedRecords]:
+        """Yield the classes of a node without values, and keep them where they are in one part."""
+        rows = self._kept.below(levels)
+        if rows is None:
+            own = self.on(levels)
+        else:
+            own = rows.on([*zip(self._lookups(rows.levels), self._lookups(levels), strict=True)])
+        for found in group_in_parts(own, (), most=_ROOM):
+            if int(found.sizes.sum()) == self.records:
+                self._kept.keep(levels, found)
+            yield found
+
+    def _tables(self, parts: Iterable[GroupedRecords], levels: Sequence[int]) -> Iterator[DistinctTuples]:
+        """Yield classes as tables, so many at a time."""
         lookups = self._lookups(levels)
-        for found in group_in_parts(self.on(levels), self._others, most=_ROOM):
+        for found in parts:
             classes = len(found.sizes)
             for run in slices_of(classes, most=max(classes * self.most // found.entries, 1)):
                 yield found.table(run, lookups, labeled=self._labeled)

@@ -23,11 +23,13 @@ class Levels:
     columns: q ≥ 1 times (n,) leaf codes.
     lookups: q times (D,) code of each leaf on a level, never falling.
     without: (n,) records that do not count; None: all do.
+    weights: (n,) how many records each stands for; None: each is one.
     """
 
     columns: Sequence[NDArray[np.integer]] = field(repr=False)
     lookups: Sequence[NDArray[np.integer]] = field(repr=False)
     without: NDArray[np.bool_] | None = field(default=None, repr=False)
+    weights: NDArray[np.integer] | None = field(default=None, repr=False)
 
     @property
     def widths(self) -> list[int]:

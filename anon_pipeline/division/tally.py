@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from bisect import insort
+from collections.abc import Sequence
+from functools import partial
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.compilation import kernel
-from anon_pipeline.base.order import count_values
+from anon_pipeline.base.order import add_values, count_values
+from anon_pipeline.base.threads import LARGE, processors, side_by_side
 
+_Run = tuple[NDArray[np.int64], NDArray[np.int64]]  # different numbers in ascending order, and counts of each
 AT_ONCE: Final = 2**22
 """Numbers of a slice, at most: so many are sorted at once."""
 _FULL: Final = 4  # arrays of which less than one part in so many is not used are not copied
+_THREADS: Final = 8  # that merge, at most
 _DENSE: Final = 2  # numbers with at most one value for so many records are counted in place, not sorted
 
 
@@ -27,14 +34,18 @@ class Tally:
     def __init__(self, space: int, records: int) -> None:
         self._space = space
         self._dense = np.zeros(space, np.int64) if space <= min(records // _DENSE, AT_ONCE) else None
-        self._runs: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
+        self._runs: list[_Run] = []
 
-    def add(self, numbers: NDArray[np.int64]) -> None:
-        """Count more numbers."""
+    def add(self, numbers: NDArray[np.int64], weights: NDArray[np.integer] | None = None) -> None:
+        """Count more numbers, each so many times, (n,); None: each once."""
         if self._dense is not None:
-            self._dense += np.bincount(numbers, minlength=len(self._dense))
+            found = np.bincount(numbers, weights, minlength=len(self._dense))  # exact below 2^53
+            self._dense += found.astype(np.int64, copy=False)
             return
-        self._runs.append(count_values(numbers, self._space))
+        if weights is None:
+            self._runs.append(count_values(numbers, self._space))
+        else:
+            self._runs.append(add_values(numbers, weights.astype(np.int64), self._space))
         while len(self._runs) > 1 and len(self._runs[-2][0]) <= len(self._runs[-1][0]):
             self._merge()
 
@@ -48,24 +59,55 @@ class Tally:
         """Whether more than so many different numbers are known by now."""
         return any(len(keys) > most for keys, _ in self._runs)
 
-    def counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def counts(self) -> _Run:
         """Return the different numbers in ascending order, (m,), and how often each occurs, (m,)."""
         if self._dense is not None:
             found = np.flatnonzero(self._dense)
             return found, self._dense[found]
-        while len(self._runs) > 1:
-            self._merge()
+        if len(self._runs) > 1:
+            pivots = _pivots(max((keys for keys, _ in self._runs), key=len))
+            tasks = [partial(_merge_all, part) for part in _part(self._runs, pivots)]
+            keys, counts = (np.concatenate(own) for own in zip(*side_by_side(tasks), strict=True))
+            self._runs = [(keys, counts)]
         return self._runs[0] if self._runs else (np.zeros(0, np.int64), np.zeros(0, np.int64))
 
     def _merge(self) -> None:
         """Make one of the last two runs."""
-        one, other = self._runs.pop(), self._runs.pop()
-        many = len(one[0]) + len(other[0])
-        keys, counts = np.empty((2, many), np.int64)
-        found = _merge_runs(*one, *other, keys, counts)
-        run = keys[:found], counts[:found]
-        is_full = found * _FULL >= many * (_FULL - 1)
-        self._runs.append(run if is_full else (run[0].copy(), run[1].copy()))
+        other = self._runs.pop()
+        self._runs[-1] = _merge_two(self._runs[-1], other)
+
+
+def _pivots(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return where to part ascending numbers that threads merge: none where they are few."""
+    many = min(processors(), _THREADS) if len(keys) >= LARGE else 1
+    return keys[[len(keys) * part // many for part in range(1, many)]]
+
+
+def _part(runs: Sequence[_Run], pivots: NDArray[np.int64]) -> list[list[_Run]]:
+    """Part runs before the pivots: a list of their pieces for each range of numbers."""
+    pieces = []
+    for keys, counts in runs:
+        ends = [0, *np.searchsorted(keys, pivots).tolist(), len(keys)]
+        pieces.append([(keys[begin:end], counts[begin:end]) for begin, end in pairwise(ends)])
+    return [list(part) for part in zip(*pieces, strict=True)]
+
+
+def _merge_all(runs: list[_Run]) -> _Run:
+    """Make one of several runs, the shortest ones first."""
+    left = sorted(runs, key=lambda run: -len(run[0]))
+    while len(left) > 1:
+        insort(left, _merge_two(left.pop(), left.pop()), key=lambda run: -len(run[0]))
+    return left[0]
+
+
+def _merge_two(one: _Run, other: _Run) -> _Run:
+    """Make one of two runs."""
+    many = len(one[0]) + len(other[0])
+    keys, counts = np.empty((2, many), np.int64)
+    found = _merge_runs(*one, *other, keys, counts)
+    run = keys[:found], counts[:found]
+    is_full = found * _FULL >= many * (_FULL - 1)
+    return run if is_full else (run[0].copy(), run[1].copy())
 
 
 @kernel

@@ -65,7 +65,11 @@ def test_it_answers_as_a_table_of_tuples_does(data: st.DataObject, drawn: Simple
     same_table(found.table(levels, entries), want.table(levels))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(record_counter, "_ROOM", data.draw(st.sampled_from([1, 5, 1000])))
+        if data.draw(st.booleans()):
+            below = tuple(data.draw(st.integers(0, level)) for level in levels)
+            assert found.small(below) == want.count(below).small == want.small(below)
         one, other = found.count(levels), want.count(levels)
+        assert found.small(levels) == other.small
     assert (one.small, one.whole) == (other.small, other.whole)
     if other.final.suppressed <= min(task.constraints.max_suppressed, found.records - 1):
         assert (one.lasting, one.final) == (other.lasting, other.final)

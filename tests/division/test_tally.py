@@ -35,6 +35,39 @@ def test_two_tallies_count_together(records: int, slices: list[list[int]], parte
     assert list(zip(numbers.tolist(), counts.tolist(), strict=True)) == want
 
 
+@pytest.mark.parametrize("space", [31, 10**12], ids=["small", "large"])
+@pytest.mark.parametrize("records", [10**6, 0], ids=["in place", "sorted"])
+@given(
+    slices=st.lists(
+        st.lists(st.tuples(st.integers(0, 30), st.integers(1, 2**40)), min_size=1, max_size=20), max_size=8
+    )
+)
+def test_numbers_that_come_several_times_at_once_add_up(
+    records: int, space: int, slices: list[list[tuple[int, int]]]
+) -> None:
+    tally, want = Tally(space, records), Counter[int]()
+    for part in slices:
+        numbers, times = np.array(part, np.int64).T
+        tally.add(numbers, times)
+        for number, many in part:
+            want[number] += many
+    numbers, counts = tally.counts()
+    assert list(zip(numbers.tolist(), counts.tolist(), strict=True)) == sorted(want.items())
+
+
+def test_many_numbers_are_merged_by_threads_as_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def counted(processors: int) -> list[list[int]]:
+        monkeypatch.setattr("anon_pipeline.division.tally.processors", lambda: processors)
+        random, tally = np.random.default_rng(1), Tally(10**12, 10)
+        for _ in range(5):
+            tally.add(random.integers(0, 10**5, 10**5))
+        return [own.tolist() for own in tally.counts()]
+
+    one = counted(1)
+    assert sum(one[1]) == 5 * 10**5
+    assert counted(2) == counted(3) == one
+
+
 def test_it_tells_early_that_there_are_too_many() -> None:
     tally = Tally(AT_ONCE + 1, 10 * AT_ONCE)
     tally.add(np.array([5, 5, 9]))

@@ -41,6 +41,10 @@ class NodeCounter(Protocol):
         """Count and price the classes of one node; `count_part` does it for some, `add_counts` for all."""
         ...
 
+    def small(self, levels: Sequence[int]) -> int:
+        """Count the records in classes of one node that have fewer than k."""
+        ...
+
 
 class Counter(NodeCounter, Protocol):
     """Counts the records of a table, wherever it is."""
@@ -167,3 +171,8 @@ class TableCounter:
             ),
             limit=limit,
         )
+
+    def small(self, levels: Sequence[int]) -> int:
+        """Count the records in classes of one node that have fewer than k."""
+        sizes = generalize(self.whole, self.task.hierarchies, levels).counts
+        return int(sizes[sizes < self.task.constraints.k].sum())

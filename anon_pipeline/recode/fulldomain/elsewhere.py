@@ -57,20 +57,29 @@ class KeepingCounter:
 
     def count(self, levels: Sequence[int]) -> NodeCount:
         """Count a node from classes below it that are kept, or from its own if they fit, or elsewhere."""
-        wanted = tuple(levels)
+        tables = self._tables(tuple(levels))
+        return self.counter.count(levels) if tables is None else count_node(tables, levels)
+
+    def small(self, levels: Sequence[int]) -> int:
+        """Count the records in classes of one node that have fewer than k, as `count` does."""
+        tables = self._tables(tuple(levels))
+        return self.counter.small(levels) if tables is None else count_node(tables, levels).small
+
+    def _tables(self, wanted: tuple[int, ...]) -> NodeTables | None:
+        """Return what a node can be counted from; None: its classes do not fit."""
         below = [kept for kept in self.kept if _lies_below(kept.levels, wanted)]
         if below:
             least = min(below, key=lambda kept: kept.entries)
             self.kept.remove(least)
             self.kept.append(least)
-            return count_node(least.tables, wanted)
+            return least.tables
         if any(_lies_below(wanted, large) for large in self.large):
-            return self.counter.count(wanted)
+            return None
         table = self.counter.table(wanted, self.most // _SHARE)
         if table is None:
             self.large.append(wanted)
-            return self.counter.count(wanted)
-        return count_node(self._keep(wanted, table), wanted)
+            return None
+        return self._keep(wanted, table)
 
     def _keep(self, levels: tuple[int, ...], table: DistinctTuples) -> NodeTables:
         """Keep the classes of a node, in place of those that were used longest ago."""

@@ -86,6 +86,7 @@ class Search:
     bounds: what no node's loss falls below.
     limit: records that may be suppressed; fewer than all of them.
     seen: nodes counted so far, by index, and ``counts`` of them.
+    small: records in classes below k, of nodes of which nothing else is known.
     """
 
     task: Task
@@ -97,6 +98,7 @@ class Search:
     limit: int
     seen: dict[int, NodeScore] = field(default_factory=dict, repr=False)
     counts: dict[int, NodeCount] = field(default_factory=dict, repr=False)
+    small: dict[int, int] = field(default_factory=dict, repr=False)
     told: _Told = field(default_factory=_Told, repr=False)
 
     def is_closed(self, index: int) -> bool:
@@ -190,7 +192,18 @@ def is_feasible(search: Search, index: int) -> bool:
 
 def is_k_anonymous(search: Search, index: int) -> bool:
     """Whether a node keeps k within the suppression limit, whatever else it breaks; monotone."""
-    return not search.is_closed(index) and count(search, index).small <= search.limit
+    return not search.is_closed(index) and _small(search, index) <= search.limit
+
+
+def _small(search: Search, index: int) -> int:
+    """Count the records in classes below k: elsewhere that is less work than all that a node does."""
+    counter = search.source.counter
+    if index in search.counts or counter is None:
+        return count(search, index).small
+    if index not in search.small:
+        search.small[index] = counter.small(search.nodes.levels(index))
+        report_progress(search)
+    return search.small[index]
 
 
 def report_progress(search: Search) -> None:
@@ -199,7 +212,11 @@ def report_progress(search: Search) -> None:
     if now - search.told.at >= _TELL:
         search.told.at = now
         search.task.told(
-            Progress("searching", len(search.seen) + search.told.swept, max(0, search.told.left))
+            Progress(
+                "searching",
+                len(search.seen.keys() | search.small.keys()) + search.told.swept,
+                max(0, search.told.left),
+            )
         )
 
 
