@@ -14,6 +14,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from anon_pipeline.base.packed_tables import Table as ReleasedTable
+from anon_pipeline.base.packed_tables import counted_cells
 from anon_pipeline.catalog.entry_code import import_entry
 from anon_pipeline.hierarchy.levels import TOP
 from anon_pipeline.hierarchy.levels_of_values import date_levels, interval_levels, number_text
@@ -36,7 +38,7 @@ class Seen(NamedTuple):
 
 
 def broken_levels(
-    frame: pd.DataFrame, policy: Policy, levels: Mapping[str, int], *, cells: int | None, hierarchies: Path
+    frame: ReleasedTable, policy: Policy, levels: Mapping[str, int], *, cells: int | None, hierarchies: Path
 ) -> list[str]:
     """List the generalize columns whose released texts are not on the level in the facts.
 
@@ -49,20 +51,27 @@ def broken_levels(
     """
     wrong, blank = [], 0
     if cells is None:
-        cells = frame.size if policy.anonymize.suppress == "cells" else 0
+        cells = len(frame) * len(frame.columns) if policy.anonymize.suppress == "cells" else 0
     for name, level in levels.items():
         spec = policy.generalized[name].hierarchy
         height, fits, top = import_entry(hierarchy_kind(spec).recognizes)(name, spec, hierarchies)
-        texts = frame[name].dropna().astype(str)
-        blanks = int((texts == top).sum()) if level < height - 1 else 0
-        distinct = set(texts.unique()) - ({top} if cells or level >= height - 1 else set())
+        texts, counts = _texts(frame, name)
+        blanks = int(counts[texts == top].sum()) if level < height - 1 else 0
+        distinct = set(texts) - ({top} if cells or level >= height - 1 else set())
         on = level < height and all(fits(text, level) for text in distinct)
-        if not on or (level < height - 1 and not distinct and cells < len(texts)):
+        if not on or (level < height - 1 and not distinct and cells < int(counts.sum())):
             wrong.append(f"{name}: its values must be on the level that the facts name")
         blank += blanks
     if policy.anonymize.suppress == "cells" and blank > cells:
         wrong.append("suppressed cells must be as many as the table shows, or more")
     return wrong
+
+
+def _texts(frame: ReleasedTable, name: str) -> tuple[NDArray[np.object_], NDArray[np.int64]]:
+    """Return the texts of a column, (m,), with all that occur, and how many records have each, (m,)."""
+    cells, counts = counted_cells(frame, name)
+    is_there = cells.notna().to_numpy(bool)
+    return cells[is_there].astype(str).to_numpy(object), counts[is_there]
 
 
 def intervals_texts(name: str, spec: Intervals, folder: Path) -> Seen:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.evidence.evidence import value_classes
 from anon_pipeline.policy.model import Policy
@@ -48,7 +48,7 @@ class Seen:
     smallest: int
 
 
-def count_seen(frame: pd.DataFrame, policy: Policy) -> Seen:
+def count_seen(frame: Table, policy: Policy) -> Seen:
     """Count what a released table, (r, columns), shows."""
     classes = value_classes(frame, list(policy.generalized))
     return Seen(len(frame), len(classes.sizes), int(np.min(classes.sizes)))

@@ -12,9 +12,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from anon_pipeline.base.errors import AnonPipelineError, InputError
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.catalog.releases import PARTITION_KINDS, RELEASE_FORMATS, released_records
 from anon_pipeline.gate import GateReport, Status, Verdict
 from anon_pipeline.hierarchy.level_of_text import broken_levels
@@ -171,7 +170,7 @@ def broken_facts(document: Mapping[str, Any], policy: Policy | None, *, rules: R
 
 
 def broken_seen_facts(
-    document: Mapping[str, Any], policy: Policy, frame: pd.DataFrame, *, rules: Rules, hierarchies: Path
+    document: Mapping[str, Any], policy: Policy, frame: Table, *, rules: Rules, hierarchies: Path
 ) -> list[str]:
     """List where a manifest's facts contradict the released table: its classes, its levels.
 

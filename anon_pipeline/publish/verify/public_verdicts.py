@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-import pandas as pd
-
+from anon_pipeline.base.packed_tables import Table, different_cells
 from anon_pipeline.base.values import to_texts
 from anon_pipeline.gate import GateReport, Status, Verdict, evaluate
 from anon_pipeline.limits.table import limit_of, limits_of
@@ -23,7 +22,7 @@ from anon_pipeline.policy.public import PublicPolicy
 _NEEDS_POLICY = "needs --policy"
 
 
-def evaluate_in_part(frame: pd.DataFrame, policy: PublicPolicy) -> GateReport:
+def evaluate_in_part(frame: Table, policy: PublicPolicy) -> GateReport:
     """Judge a release by its public policy: what would need more stays unmeasured.
 
     Args:
@@ -40,7 +39,7 @@ def known_levels(levels: dict[str, int], policy: Policy) -> dict[str, int]:
     return {name: level for name, level in levels.items() if name not in hidden}
 
 
-def _without_lists(policy: PublicPolicy, frame: pd.DataFrame) -> Policy:
+def _without_lists(policy: PublicPolicy, frame: Table) -> Policy:
     """Return the policy with hidden lists left out, where values are compared with them.
 
     Limits on the number of values in a class do not depend on their order or hierarchy. The domain of drawn
@@ -50,7 +49,7 @@ def _without_lists(policy: PublicPolicy, frame: pd.DataFrame) -> Policy:
     for name in policy.hidden & set(frame.columns):
         column = columns[name]
         if isinstance(column, PerturbCategories):
-            found = tuple(sorted(map(str, to_texts(frame[name]).dropna().unique())))
+            found = tuple(sorted(map(str, to_texts(different_cells(frame, name)).dropna().unique())))
             columns[name] = column.model_copy(update={"values": found, "hierarchy": None})
         elif not isinstance(column, Generalize):
             plain = {"distance": "equal", "order": None, "hierarchy": None, "level": None}

@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.observer import Observer, Step, ignore
+from anon_pipeline.base.packed_tables import unpack_table
+from anon_pipeline.base.rows import take_rows
 from anon_pipeline.base.size_bounds import MANIFEST_BYTES, read_small
 from anon_pipeline.base.spelling import is_plain
 from anon_pipeline.base.worker_processes import map_in_processes
@@ -206,7 +208,7 @@ def _count_classes(found: Verification) -> Classes | None:
     names = sorted(found.policy.generalized)  # another order makes the same classes
     classes = value_classes(found.table, names)
     first = np.unique(classes.labels, return_index=True)[1]
-    return found.table[names].iloc[first].astype(object), classes.sizes
+    return unpack_table(take_rows(found.table[names], first)).astype(object), classes.sizes
 
 
 def _together(parts: Sequence[Part], counted: Sequence[Classes | None]) -> Together:

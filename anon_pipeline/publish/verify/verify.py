@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.errors import AnonPipelineError, InputError
+from anon_pipeline.base.packed_tables import Table, pack_large
 from anon_pipeline.gate import GateReport, Status, Verdict, evaluate
 from anon_pipeline.limits.table import limit_of
 from anon_pipeline.policy.model import Policy
@@ -77,7 +78,7 @@ class Verification:
     unverified: tuple[Unverified, ...]
     warnings: tuple[Warned, ...]
     policy: Policy | None = field(default=None, repr=False)
-    table: pd.DataFrame | None = field(default=None, repr=False, compare=False)
+    table: Table | None = field(default=None, repr=False, compare=False)
 
     @property
     def in_part(self) -> bool:
@@ -117,7 +118,7 @@ def verify_in_detail(path: Path, against: Against) -> Verification:
     shape, given = rules.shape(read.document), against
     beside, against = chosen_policy(manifest.parent, read, given, shape, rules)
     gate, anew, frame = _gate(read, against, rules)
-    content = tuple(check_content(read, against.policy))
+    content = tuple(check_content(read, against.policy, frame))
     verdicts = (
         *_signature(read, against.key),
         *check_files(
@@ -212,9 +213,7 @@ def _plugins(read: Read, policy: Policy | None, shape: list[str]) -> Iterator[Ve
         yield verdict_on_list("plugins", wrong)
 
 
-def _facts(
-    read: Read, against: Against, frame: pd.DataFrame | None, shape: list[str], rules: Rules
-) -> Verdict:
+def _facts(read: Read, against: Against, frame: Table | None, shape: list[str], rules: Rules) -> Verdict:
     """Compare the facts of all stages with the policy that must have made them, and with the file."""
     wrong = malformed_parts(shape, "facts")
     if wrong or malformed_parts(shape, "files", "hierarchies"):
@@ -234,7 +233,7 @@ _PARTS = (*BESIDE, "files", "gate", "facts", "plugins")  # of a manifest, with v
 
 
 def _statements(
-    read: Read, policy: Policy | None, frame: pd.DataFrame | None, shape: list[str], rules: Rules
+    read: Read, policy: Policy | None, frame: Table | None, shape: list[str], rules: Rules
 ) -> Iterator[Verdict]:
     """Compare what else the manifest states with what the policy leads to."""
     wrong = malformed_parts(shape, *(part for place in shape if (part := top_level_key(place)) not in _PARTS))
@@ -254,14 +253,14 @@ def _statements(
 
 def _gate(
     read: Read, against: Against, rules: Rules
-) -> tuple[list[Verdict], GateReport | None, pd.DataFrame | None]:
+) -> tuple[list[Verdict], GateReport | None, Table | None]:
     """Let the gate judge the file by the policy's limits; what needs the originals stays unmeasured."""
     policy = against.policy
     if policy is None or read.held is None:
         why = "needs --policy" if policy is None else "needs the file that the manifest names"
         return [unmeasured_verdict("gate", why)], None, None
     try:
-        frame = read_release(read.held, policy)
+        frame = pack_large(read_release(read.held, policy))
     except AnonPipelineError as error:
         return [verdict_on("gate", str(error))], None, None
     if isinstance(policy, PublicPolicy):
@@ -282,7 +281,7 @@ def _gate(
     return [replace(verdict, limit=f"gate.{verdict.limit}") for verdict in then.verdicts], then, frame
 
 
-def _verdict_of_version(verdict: Verdict, frame: pd.DataFrame, rules: Rules) -> Verdict:
+def _verdict_of_version(verdict: Verdict, frame: Table, rules: Rules) -> Verdict:
     """Return the verdict that the version's own rules give, where they decide; else the same."""
     lines = (verdict.reason or "").split("; ")
     if not limit_of(verdict.limit).published.by_version or verdict.status is not Status.REFUSED:

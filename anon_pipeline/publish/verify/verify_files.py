@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pandas as pd
 
 from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.errors import InputError, error_words
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.base.size_bounds import REPORT_BYTES, Held
 from anon_pipeline.catalog.releases import format_of
 from anon_pipeline.gate import Status, Verdict
@@ -171,15 +173,19 @@ def top_level_key(place: str) -> str:
     return re.split(r"[.:\[]", place, maxsplit=1)[0]
 
 
-def check_content(read: Read, policy: Policy | None) -> Iterator[Verdict]:
-    """Compare the table's content with the manifest: its number of records, its digest."""
+def check_content(read: Read, policy: Policy | None, known: Table | None) -> Iterator[Verdict]:
+    """Compare the table's content with the manifest: its number of records, its digest.
+
+    Args:
+        known: the table as the policy reads it, so that it is not read again; None: not known.
+    """
     name = read.name
     if read.held is None:
         yield verdict_on("data_digest", f"{name} is not the file that the manifest names")
         return
     records, same = 0, False
     try:
-        for frame in readings(read, read.held, policy):
+        for frame in chain([] if known is None else [known], readings(read, read.held, policy)):
             records = len(frame)
             if same := digest_frame(frame) == read.document["data_digest"]:
                 break

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.gate import Verdict, limits_of
 from anon_pipeline.limits.contradiction import published_contradiction
 from anon_pipeline.limits.limit import Limit
@@ -60,7 +59,7 @@ class Rules:
     seen: Callable[[Facts, Seen], list[str]]
     verdict: Callable[[Limit, Verdict], str | None]
     names_tables: bool
-    asked: Callable[[pd.DataFrame, str], bool] = field(default=lambda frame, line: True, repr=False)
+    asked: Callable[[Table, str], bool] = field(default=lambda frame, line: True, repr=False)
     worded: Callable[[Mapping[str, Any]], bool] = lambda document: True
 
 

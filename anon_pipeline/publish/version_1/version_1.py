@@ -14,6 +14,7 @@ from typing import Any
 
 import pandas as pd
 
+from anon_pipeline.base.packed_tables import Table
 from anon_pipeline.gate import limits_of
 from anon_pipeline.limits.contradiction import contradiction
 from anon_pipeline.policy.model import Policy
@@ -154,7 +155,7 @@ def _holds_identifiers(column: pd.Series) -> bool:
 _IDENTIFIER = re.compile(r"(?P<column>.+): must (?:not hold|hold no) ", re.DOTALL)
 
 
-def _would_refuse(frame: pd.DataFrame, line: str) -> bool:
+def _would_refuse(frame: Table, line: str) -> bool:
     """Tell whether 0.1.0 would have refused a column for holding identifiers; it looked for fewer kinds."""
     named = _IDENTIFIER.match(line)
     if named is None or named["column"] not in frame:
