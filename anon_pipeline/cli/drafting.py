@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,6 +34,14 @@ _SHOWN = 5  # values of a column, frequent and rare, that are shown to whoever a
     "--name",
     help="Name of the release. Default: that of DATA's file; of --to where DATA says where the table lies.",
 )
+@click.option(
+    "--answer",
+    "answers",
+    multiple=True,
+    metavar="COLUMN=ANSWER",
+    help="Answer for a column, so that it is not asked: leave out, known, noise, secret, person or "
+    "as proposed. May be given several times.",
+)
 @click.option("--yes", "silent", is_flag=True, help="Ask nothing: questions stay in the file.")
 @project_option
 @show_values("the most and least frequent values of each column that is asked about; they are data")
@@ -44,6 +53,7 @@ def init(  # noqa: PLR0913 - the options of a command
     data: Path | TableUrl,
     policy_file: Path | None,
     name: str | None,
+    answers: tuple[str, ...],
     silent: bool,
     project: Path | None,
     as_json: bool,
@@ -55,7 +65,7 @@ def init(  # noqa: PLR0913 - the options of a command
     DATA is a table's file, its URL (s3://, gs://, az://, https://), or a YAML file with the section
     source of a policy.
     """
-    from anon_pipeline.draft.answers import columns_left_out  # noqa: PLC0415
+    from anon_pipeline.draft.answers import answer_columns, columns_left_out  # noqa: PLC0415
     from anon_pipeline.draft.choice import fit  # noqa: PLC0415
     from anon_pipeline.draft.policy_draft import (  # noqa: PLC0415
         as_document,
@@ -68,16 +78,18 @@ def init(  # noqa: PLR0913 - the options of a command
     from anon_pipeline.draft.profile.source_file import names_source  # noqa: PLC0415
 
     _refuse_without_answers(silent=silent, as_json=as_json)
+    said = _answers_of(answers)
     target = _new_file(policy_file or _beside(data))
     root = _root(target, project)
     place = place_of(data, root, name or (_named_by(target) if names_source(data) else None))
     with Progress() as progress:
         found, frame = profile_file(data)
+    found = replace(found, proposals=tuple(answer_columns(found, said)))
     refuse_edited(found, place, root)
     if found.odd:
         click.echo(found.odd_question, err=True)
     if not silent:
-        found = replace(found, proposals=tuple(_ask_all(ctx, found)))
+        found = replace(found, proposals=tuple(_ask_all(ctx, found, said)))
         refuse_edited(found, place, root)
     with Progress() as progress:
         fitted = fit(found, frame, place, observe=progress)
@@ -130,8 +142,22 @@ def _root(policy_file: Path, project: Path | None) -> Path:
     return project.absolute() if project is not None else project_root(policy_file)
 
 
-def _ask_all(ctx: click.Context, found: Profile) -> list[Proposal]:
-    """Ask about each column with a question; what no role answers stays in the file."""
+def _answers_of(options: Sequence[str]) -> dict[str, str]:
+    """Return the answers of the command line, by name of the column."""
+    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
+
+    said: dict[str, str] = {}
+    for option in options:
+        column, equals, answer = option.rpartition("=")
+        if not equals:
+            raise InputError("--answer must be COLUMN=ANSWER, such as salary=secret")
+        if said.setdefault(column, answer) != answer:
+            raise InputError(f"--answer must be given once for {column}")
+    return said
+
+
+def _ask_all(ctx: click.Context, found: Profile, said: Collection[str]) -> list[Proposal]:
+    """Ask about each column with a question that is not answered; what no role answers stays in the file."""
     from anon_pipeline.draft.profile.record_owners import without_owners  # noqa: PLC0415
 
     looks = {look.seen.name: look for look in found.looks}
@@ -142,14 +168,14 @@ def _ask_all(ctx: click.Context, found: Profile) -> list[Proposal]:
         click.echo("\n".join(f"  {answer:<11}  {meaning}" for answer, meaning in MEANINGS.items()))
     proposals = list(found.proposals)
     for place, proposal in enumerate(found.proposals):
-        if proposals[place].question is not None:
+        if proposals[place].question is not None and proposal.name not in said:
             proposals[place] = _ask(ctx, proposals[place], looks[proposal.name])
             proposals = without_owners(proposals)
     return proposals
 
 
 def _ask(ctx: click.Context, proposal: Proposal, look: Look) -> Proposal:
-    from anon_pipeline.draft.answers import as_proposed, possible_answers, prompt_of  # noqa: PLC0415
+    from anon_pipeline.draft.answers import AS_PROPOSED, as_proposed, possible_answers, prompt_of  # noqa: PLC0415
     from anon_pipeline.draft.profile.output import holds  # noqa: PLC0415
     from anon_pipeline.draft.profile.record_owners import asks_for_owners  # noqa: PLC0415
 
@@ -166,8 +192,8 @@ def _ask(ctx: click.Context, proposal: Proposal, look: Look) -> Proposal:
                 click.echo(f"  {what} frequent: {values}")
     said = click.prompt(
         "  What is it?",
-        type=click.Choice(["as proposed", *answers]),
-        default="as proposed",
+        type=click.Choice([AS_PROPOSED, *answers]),
+        default=AS_PROPOSED,
         show_choices=True,
     )
     return answers[said] if said in answers else as_proposed(proposal)

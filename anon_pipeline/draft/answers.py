@@ -6,11 +6,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.catalog.detectors.name_hints import find_hint
 from anon_pipeline.draft.profile import questions
 from anon_pipeline.draft.profile.look import Look
+from anon_pipeline.draft.profile.profile_table import Profile
 from anon_pipeline.draft.profile.proposals import Proposal, Sure, propose_dropping
-from anon_pipeline.draft.profile.record_owners import several_records
+from anon_pipeline.draft.profile.record_owners import asks_for_owners, several_records, without_owners
 from anon_pipeline.draft.profile.roles import (
     MOST_LACKING,
     doubts,
@@ -46,12 +48,13 @@ NOT_KNOWN = (
 )
 """What the answers mean for a column whose values may name people."""
 
+AS_PROPOSED = "as proposed"
 PERSON = "person"
 """The answer that a column says whose record it is: it is offered where a question is whether it does."""
 
 MEANINGS: Mapping[str, str] = MappingProxyType(
     {
-        "as proposed": "the role that is proposed",
+        AS_PROPOSED: "the role that is proposed",
         "leave out": "it is not released",
         "known": "others could know it of a person: it is released coarser (generalize)",
         "noise": "others could know it of a person: the number gets noise (perturb)",
@@ -85,6 +88,34 @@ def _by_role(look: Look) -> dict[str, Proposal]:
         for answer, proposal in found.items()
         if proposal is not None
     }
+
+
+def answer_columns(found: Profile, said: Mapping[str, str]) -> list[Proposal]:
+    """Return the proposals of a profile, with those of some columns replaced by what was answered.
+
+    Args:
+        said: an answer, or `AS_PROPOSED`, by name of the column; also of columns without a question.
+    Raises:
+        InputError: no such column; an answer that its values do not allow.
+    """
+    looks = {look.seen.name: look for look in found.looks}
+    if unknown := sorted({*said} - {*looks}):
+        raise InputError(f"answers must be about columns of the data, which has no {', '.join(unknown)}")
+    return without_owners([_answer(one, looks[one.name], said.get(one.name)) for one in found.proposals])
+
+
+def _answer(proposal: Proposal, look: Look, said: str | None) -> Proposal:
+    if said is None:
+        return proposal
+    allowed = possible_answers(look, person=asks_for_owners(proposal))
+    if said == AS_PROPOSED:
+        return as_proposed(proposal)
+    if said not in allowed:
+        empty = said == _SENSITIVE and look.seen.missing_share > MOST_EMPTY
+        why = f"; {questions.too_many_empty(look.seen.missing_share)}" if empty else ""
+        possible = ", ".join([AS_PROPOSED, *allowed])
+        raise InputError(f"the answer for {proposal.name} must be one of: {possible}{why}")
+    return allowed[said]
 
 
 def as_proposed(proposal: Proposal) -> Proposal:
@@ -134,7 +165,7 @@ def prompt_of(proposal: Proposal, look: Look, answers: Collection[str]) -> str:
     about_names = (questions.MANY_CATEGORIES, questions.NAMES_PERSONS)
     if any(one in (proposal.question or "") for one in about_names):
         asked = f"{asked} {NOT_KNOWN}"
-    about_roles = (questions.KNOWN_TO_OTHERS, questions.SECRET_WITH_GAPS)
+    about_roles = (questions.KNOWN_TO_OTHERS, questions.NEEDED_WITH_GAPS)
     if seen.missing_share <= MOST_LACKING or not any(one in (proposal.question or "") for one in about_roles):
         return asked
     if _SENSITIVE in answers:

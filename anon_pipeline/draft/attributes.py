@@ -176,6 +176,7 @@ def _cleaning_of(proposal: Proposal, anywhere: Sequence[str]) -> dict[str, Any]:
         }
         own = {"type": "number", **{name: sign for name, sign in signs.items() if sign and sign != "."}}
         own |= {"thousands": "."} if form.thousands == "." else {}
+        own |= {"decimal": "."} if form.ambiguous and not form.thousands and form.decimal == "." else {}
         own |= {"percent": True} if form.percent else {}
     elif seen.date is not None and not seen.date.plain:
         formats = list(seen.date.formats)

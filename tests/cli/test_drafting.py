@@ -289,3 +289,52 @@ def test_a_secret_with_many_empty_cells_gets_the_limits_that_it_needs(
     assert "allow for the records without a value of colour" in " ".join(
         (tmp_path / "people.yaml").read_text().replace("#", "").split()
     )
+
+
+def test_answers_on_the_command_line_are_those_on_a_terminal(run: Run, tmp_path: Path) -> None:
+    _empty_some(tmp_path / "people.csv", "colour")
+    code, _, err = run(
+        "init", "people.csv", "--yes", "--answer", "colour=secret", "--answer", "town=leave out"
+    )
+    assert code == 0, err
+    policy = load_policy(tmp_path / "people.yaml")
+    assert policy.columns["colour"].missing == "suppress"
+    assert (policy.anonymize.suppression_limit, policy.gate.suppression) == (0.15, 0.25)
+    assert "town" in policy.identifiers
+
+
+def test_what_is_answered_on_the_command_line_is_not_asked(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", Terminal())
+    asked = list[str]()
+
+    def answered(question: str, **_: object) -> str:
+        asked.append(question)
+        return "as proposed"
+
+    monkeypatch.setattr("click.prompt", answered)
+    _, out, _ = run("init", "people.csv", "--to", "a.yaml")
+    before = len(asked)
+    names = [line.partition(":")[0] for line in out.splitlines() if line.endswith(" different")]
+    asked.clear()
+    _, out, _ = run("init", "people.csv", "--to", "b.yaml", "--answer", f"{names[0]}=leave out")
+    assert before and len(asked) == before - 1
+    assert f"\n{names[0]}: " not in out
+
+
+@pytest.mark.parametrize(
+    ("answers", "error"),
+    [
+        (["colour"], "--answer must be COLUMN=ANSWER, such as salary=secret"),
+        (["colour=secret", "colour=known"], "--answer must be given once for colour"),
+        (["color=secret"], "answers must be about columns of the data, which has no color"),
+    ],
+)
+def test_wrong_answers_on_the_command_line_write_nothing(
+    run: Run, tmp_path: Path, answers: list[str], error: str
+) -> None:
+    options = [word for answer in answers for word in ("--answer", answer)]
+    code, _, err = run("init", "people.csv", "--yes", *options)
+    assert code == 2 and error in err
+    assert not (tmp_path / "people.yaml").exists()

@@ -8,9 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.draft.answers import (
     MEANINGS,
     NOT_KNOWN,
+    answer_columns,
     as_proposed,
     columns_left_out,
     possible_answers,
@@ -18,6 +20,7 @@ from anon_pipeline.draft.answers import (
 )
 from anon_pipeline.draft.profile import questions
 from anon_pipeline.draft.profile.look import look_at
+from anon_pipeline.draft.profile.profile_table import profile_table
 from anon_pipeline.draft.profile.proposals import drop_instead
 from anon_pipeline.draft.profile.record_owners import asks_for_owners
 from anon_pipeline.draft.profile.roles import propose_role
@@ -128,3 +131,49 @@ def test_what_known_releases_is_said_where_values_may_name_people() -> None:
     assert prompt_of(proposed, look, answers) == f"could a value name a person? {NOT_KNOWN}"
     other = replace(proposed, question=questions.NO_HIERARCHY)
     assert NOT_KNOWN not in prompt_of(other, look, answers)
+
+
+TABLE = pd.DataFrame(
+    {
+        "customer_id": [f"P{number // 2:05d}" for number in range(1_000)],
+        "town": [f"town {number % 7}" for number in range(1_000)],
+        "ward": [f"ward {number % 5}" if number % 3 == 0 else None for number in range(1_000)],
+    }
+)
+
+
+def test_answers_are_given_by_name_also_where_nothing_is_asked() -> None:
+    found = profile_table(TABLE)
+    said = {"customer_id": "person", "town": "secret", "ward": "as proposed"}
+    owner, town, ward = answer_columns(found, said)
+    assert (owner.person, owner.dropped, owner.question) == (True, True, None)
+    assert (town.role, town.question) == ("sensitive", None)
+    assert ward == as_proposed(found.proposals[2])
+    assert answer_columns(found, {}) == list(found.proposals)
+
+
+def test_nobody_is_asked_who_owns_the_records_once_an_answer_says_it() -> None:
+    frame = TABLE.assign(client_id=[f"C{number // 4:05d}" for number in range(1_000)])
+    found = profile_table(frame)
+    assert [asks_for_owners(one) for one in found.proposals] == [True, False, False, True]
+    answered = answer_columns(found, {"client_id": "person"})
+    assert not any(asks_for_owners(one) for one in answered)
+
+
+@pytest.mark.parametrize(
+    ("said", "error"),
+    [
+        ({"twon": "secret"}, "answers must be about columns of the data, which has no twon"),
+        ({"town": "public"}, "the answer for town must be one of: as proposed, leave out, known, secret"),
+        ({"town": "person"}, "the answer for town must be one of: as proposed, leave out, known, secret"),
+        (
+            {"ward": "secret"},
+            "the answer for ward must be one of: as proposed, leave out, known; secret is not offered: 66.6% "
+            "of its cells are empty, and such records would be left out.",
+        ),
+    ],
+)
+def test_answers_that_cannot_be_are_refused(said: dict[str, str], error: str) -> None:
+    with pytest.raises(InputError) as raised:
+        answer_columns(profile_table(TABLE), said)
+    assert str(raised.value) == error

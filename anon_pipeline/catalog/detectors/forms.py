@@ -92,8 +92,9 @@ class NumberForm:
 
     @property
     def plain(self) -> bool:
-        """Whether a number is read as it is written."""
-        return (self.decimal, self.thousands, self.currency, self.percent) == (".", "", None, False)
+        """Whether a number is read as it is written, and nobody has to say how."""
+        found = (self.decimal, self.thousands, self.currency, self.percent, self.ambiguous)
+        return found == (".", "", None, False, False)
 
 
 def find_missing(texts: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -39,6 +39,8 @@ def _hint(meaning: str, leads: Leads, words: str, **kinds: bool) -> Hint:
     return Hint(meaning, leads, tuple(words.split()), **kinds)
 
 
+MONEY = "money"
+
 HINTS = (
     _hint(
         "e-mail addresses",
@@ -189,7 +191,7 @@ HINTS = (
         "blutdruck* fehltage addict* sucht* schwanger* enceinte grossesse* embaraz* incinta gravidanza*",
     ),
     _hint(
-        "money",
+        MONEY,
         "sensitive",
         "kredit* kontostand vermoegen net_worth salary* wage* income* lohn* gehalt* pay bonus* "
         "revenue balance* saldo amount* betrag* montant importe credit* debit* loan* debt* charge* "

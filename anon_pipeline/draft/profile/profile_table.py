@@ -14,8 +14,9 @@ import pandas as pd
 from anon_pipeline.base.errors import private_stage
 from anon_pipeline.base.places import TableUrl
 from anon_pipeline.catalog.detectors.forms import MISSING_ANYWHERE
+from anon_pipeline.catalog.detectors.name_hints import MONEY, find_hint
 from anon_pipeline.draft.profile.layout import Layout
-from anon_pipeline.draft.profile.look import Look, look_at
+from anon_pipeline.draft.profile.look import Look, Seen, look_at
 from anon_pipeline.draft.profile.odd_records import OddRecords, find_odd_records
 from anon_pipeline.draft.profile.proposals import Proposal
 from anon_pipeline.draft.profile.questions import odd_records
@@ -91,13 +92,11 @@ def profile_table(
     """
     with private_stage("profile"):
         looks = [look_at(frame[name]) for name in frame.columns]
-        if _decimal(looks) == ",":  # another column may resolve the ambiguity
-            looks = [
-                look_at(frame[look.seen.name], decimal=",")
-                if look.seen.number is not None and look.seen.number.ambiguous
-                else look
-                for look in looks
-            ]
+        mark = _decimal(looks)
+        looks = [
+            look_at(frame[look.seen.name], decimal=",") if _takes_comma(look.seen, mark) else look
+            for look in looks
+        ]
         proposals = within_reason(with_items(looks, [propose_role(look) for look in looks]))
         odd = find_odd_records(looks)
         proposals = without_owners(proposals if odd.totals else with_total(looks, proposals))
@@ -117,6 +116,18 @@ def _decimal(looks: Sequence[Look]) -> str:
         if look.seen.number is not None and not look.seen.number.ambiguous and not look.seen.whole
     )
     return "," if marks[","] > marks["."] else "."
+
+
+def _takes_comma(seen: Seen, mark: str) -> bool:
+    """Tell whether a column that could be read in two ways is read as if its decimal mark were a comma.
+
+    Other columns show it, or the name: amounts of money seldom have three decimals, such as ``26.500``.
+    """
+    if seen.number is None or not seen.number.ambiguous:
+        return False
+    hint = find_hint(seen.name)
+    is_money = hint is not None and hint.meaning == MONEY
+    return not seen.number.thousands if is_money else mark == ","
 
 
 def _sample(looks: Sequence[Look], records: int) -> list[np.ndarray]:

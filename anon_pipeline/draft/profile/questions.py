@@ -19,12 +19,11 @@ KNOWN_TO_OTHERS = (
     "identifier, action: drop. role: insensitive releases it as it is; only for what says nothing of a "
     "person."
 )
-SECRET_WITH_GAPS = (
-    "do your readers need it? If no, keep this line: it is left out. If yes, write role: sensitive, missing: "
-    "suppress, a limit for it under gate."
-    f"{next(iter(class_limits.CLASS_LIMITS))}, and an anonymize.suppression_limit above the share of empty "
-    "cells: records without a value are left out. Do not write role: generalize: no limit would say how well "
-    "it can be guessed."
+NEEDED_WITH_GAPS = (
+    "do your readers need it? If no, keep this line: it is left out. If yes, run init again with --answer "
+    "COLUMN=secret and --to ANOTHER_FILE: it writes how the values are read, the limits on how well they can "
+    "be guessed, and suppression limits that allow for the empty cells, since records without a value are "
+    "left out. Do not write role: generalize: no limit would say how well it can be guessed."
 )
 NAMES_PERSONS = (
     "does it name people? Its name says so, but it has few different values. If yes, keep this line: it is "
@@ -198,7 +197,8 @@ def decimal_or_thousands(form: NumberForm) -> str:
     taken = "a sign of thousands" if form.thousands else "the decimal sign"
     return (
         f"is the mark in its numbers the decimal sign or that of thousands? Both fit all or many of them. It "
-        f"was taken for {taken}; decimal and thousands under clean say it."
+        f"was taken for {taken}; decimal and thousands under clean say it. If you change them, change round, "
+        "bottom and top of the column, too."
     )
 
 

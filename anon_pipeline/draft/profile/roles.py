@@ -150,7 +150,7 @@ def _sensitive(case: Case) -> Proposal | None:
     found = propose_sensitive(case.look, case.named, Sure.LIKELY)
     if found is None and propose_sensitive(case.look, case.named, Sure.LIKELY, most_lacking=1.0) is not None:
         reason = f"{case.named}, and many of its cells are empty"
-        return propose_dropping(case.look.seen, reason, Sure.UNSURE, questions.SECRET_WITH_GAPS)
+        return propose_dropping(case.look.seen, reason, Sure.UNSURE, questions.NEEDED_WITH_GAPS)
     return found
 
 
