@@ -91,26 +91,36 @@ def _who_they_are(policy: Policy, of: str = "") -> str:
 def _said_of_repeated(policy: Policy, names: Sequence[str]) -> Iterator[str]:
     identifiers = [name for name in names if name in policy.identifiers]
     others = [name for name in names if name not in policy.identifiers]
+    repeat = f"values of {', '.join(identifiers)} repeat"
+    occur = f"equal values of {', '.join(others)} occur together"
+    if policy.one_record_per_person:
+        found = " and ".join([repeat] * bool(identifiers) + [occur] * bool(others))
+        if found:
+            yield (
+                f"the policy says one_record_per_person: true, but {found} as if people had several records: "
+                "if they have, a class can be fewer people than k"
+            )
+        return
     who = policy.person or policy.record_key
     if identifiers and who is None:
         yield (
-            f"values of {', '.join(identifiers)} repeat as if people had several records, but k counts "
-            "records: set person to the column that identifies people"
+            f"{repeat} as if people had several records, but k counts records: set person to the column that "
+            "identifies people"
         )
     elif identifiers:
         yield (
-            f"values of {', '.join(identifiers)} repeat like those of one person, but {who} assigns these "
-            f"records to several people: {who} may have several values for one person"
+            f"{repeat} like those of one person, but {who} assigns these records to several people: {who} "
+            "may have several values for one person"
         )
     if others and who is None:
         yield (
-            f"equal values of {', '.join(others)} occur together as if people had several records, but k "
-            "counts records: keep the column that identifies people, and set person to it"
+            f"{occur} as if people had several records, but k counts records: keep the column that "
+            "identifies people, and set person to it"
         )
     elif others:
         yield (
-            f"equal values of {', '.join(others)} occur together like those of one person, but {who} assigns "
-            "these records to several people: set person to a column that identifies people, not records"
+            f"{occur} like those of one person, but {who} assigns these records to several people: set "
+            "person to a column that identifies people, not records"
         )
 
 

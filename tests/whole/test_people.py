@@ -99,6 +99,8 @@ def test_ten_records_of_one_person_are_no_class_of_ten(small_policy: Small) -> N
     assert len(released.frame["age"].unique()) == 2
     verdicts = {v.limit: v.status for v in released.report.verdicts}
     assert verdicts["repeated_people"] is Status.WARNED
+    (reason,) = (v.reason for v in released.report.verdicts if v.limit == "repeated_people")
+    assert str(reason).startswith("the policy says one_record_per_person: true, but values of person repeat")
     found = anonymize(counted, crowd)
     assert len(found.frame["age"].unique()) == 1  # the person's class alone is no class
     assert found.facts["k_anonymized"]["smallest_class"] == 61
@@ -382,6 +384,16 @@ def test_the_command_line_warns_where_records_may_be_of_one_person(folder: Calla
     assert "repeated" not in document["facts"]["raw"]  # for the curator
     assert "Records are counted, not people" in "".join(document["guarantee"])
     assert "CANARY" not in done.out + done.err
+    checked = made.call("verify", "out", "--json")
+    told = {
+        one["limit"]: one["status"]
+        for one in json.loads(checked.out)["verdicts"]
+        if "it warned when the release was made" in (one["reason"] or "")
+    }
+    assert checked.code == 0
+    assert told["gate.repeated_people"] == "unmeasured"
+    warned = {one["limit"] for one in document["gate"]["verdicts"] if one["status"] == "warned"}
+    assert {limit.removeprefix("gate.") for limit in told} <= warned
 
 
 def test_the_command_line_refuses_records_of_one_person_before_any_epsilon_is_spent(
@@ -395,6 +407,10 @@ def test_the_command_line_refuses_records_of_one_person_before_any_epsilon_is_sp
         assert "No noise was drawn, and no ε was spent." in done.err
         assert "one_record_per_person: true" in done.err
         assert "CANARY" not in done.out + done.err
+        as_json = made.call(command, "policy.yaml", "--json")
+        document = json.loads(as_json.out)
+        assert (as_json.code, document["published"], document["verdicts"]) == (1, False, [])
+        assert document["error"].startswith("repeated_people: values of person repeat")
     assert not (made.path / "out").exists()
 
 

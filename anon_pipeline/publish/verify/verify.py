@@ -6,7 +6,7 @@ by their defaults. The file is read once; everything is said of those bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -278,7 +278,27 @@ def _gate(
         for verdict in report.verdicts
     )
     then = replace(report, verdicts=tuple(verdicts))
-    return [replace(verdict, limit=f"gate.{verdict.limit}") for verdict in then.verdicts], then, frame
+    shown = _with_recorded_warnings(then.verdicts, read.document)
+    return [replace(verdict, limit=f"gate.{verdict.limit}") for verdict in shown], then, frame
+
+
+_WARNED_THEN = "it warned when the release was made, says the manifest"
+
+
+def _with_recorded_warnings(verdicts: Iterable[Verdict], document: Mapping[str, Any]) -> Iterator[Verdict]:
+    """Add to the reason of each unmeasured limit that the manifest records a warning of it, if it does."""
+    gate = document.get("gate")
+    recorded = gate.get("verdicts") if isinstance(gate, dict) else None
+    warned = [
+        one.get("limit")
+        for one in (recorded if isinstance(recorded, list) else [])
+        if isinstance(one, dict) and one.get("status") == Status.WARNED
+    ]
+    for verdict in verdicts:
+        if verdict.status is Status.UNMEASURED and verdict.limit in warned:
+            yield replace(verdict, reason=f"{verdict.reason}; {_WARNED_THEN}")
+        else:
+            yield verdict
 
 
 def _verdict_of_version(verdict: Verdict, frame: Table, rules: Rules) -> Verdict:
