@@ -39,8 +39,8 @@ _SHOWN = 5  # values of a column, frequent and rare, that are shown to whoever a
     "answers",
     multiple=True,
     metavar="COLUMN=ANSWER",
-    help="Answer for a column, so that it is not asked: leave out, known, noise, secret, person or "
-    "as proposed. May be given several times.",
+    help="Answer for a column, about which init then does not ask: leave out, known, noise, secret, person "
+    "or as proposed. May be given several times.",
 )
 @click.option("--yes", "silent", is_flag=True, help="Ask nothing: questions stay in the file.")
 @project_option
@@ -152,12 +152,12 @@ def _answers_of(options: Sequence[str]) -> dict[str, str]:
         if not equals:
             raise InputError("--answer must be COLUMN=ANSWER, such as salary=secret")
         if said.setdefault(column, answer) != answer:
-            raise InputError(f"--answer must be given once for {column}")
+            raise InputError(f"--answer must give one answer for a column, got different ones for: {column}")
     return said
 
 
 def _ask_all(ctx: click.Context, found: Profile, said: Collection[str]) -> list[Proposal]:
-    """Ask about each column with a question that is not answered; what no role answers stays in the file."""
+    """Ask about each column that has a question and no answer; questions about spellings stay in the file."""
     from anon_pipeline.draft.profile.record_owners import without_owners  # noqa: PLC0415
 
     looks = {look.seen.name: look for look in found.looks}

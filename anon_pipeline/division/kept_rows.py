@@ -1,4 +1,4 @@
-"""Classes that were counted, kept as rows: classes of more general levels are counted from them.
+"""Keeps classes that were counted as rows: more general levels are counted from these, not from records.
 
 There are fewer of them than records, often many times fewer, so a search goes through the records a few times
 only. See `recode.fulldomain.elsewhere` for the classes that are few enough for a table of their own.
@@ -16,7 +16,7 @@ from anon_pipeline.base.blocks import narrow_integers
 from anon_pipeline.division.grouped_records import GroupedRecords
 from anon_pipeline.division.record_keys import Levels
 
-_SHARE = 2  # rows that are kept: at most one for so many records
+_SHARE = 2  # at most one row is kept for so many records
 
 
 class Rows(NamedTuple):
@@ -35,7 +35,7 @@ class Rows(NamedTuple):
         """Return the rows with their codes on more general levels.
 
         Args:
-            lookups: q times the code of each leaf, (D,), on the level of the rows and on the wanted one.
+            lookups: q pairs: the code of each leaf, (D,), on the level of the rows, and on the wanted level.
         """
         found = []
         for own, wanted in lookups:
@@ -46,10 +46,10 @@ class Rows(NamedTuple):
 
 
 class KeptRows:
-    """The rows of some nodes of a lattice, so many together at most.
+    """The kept rows of some nodes of a lattice, together at most half as many as the table has records.
 
     Args:
-        records: of the table.
+        records: how many the table has.
     """
 
     def __init__(self, records: int) -> None:
@@ -57,7 +57,7 @@ class KeptRows:
         self._kept: list[Rows] = []
 
     def below(self, levels: Sequence[int]) -> Rows | None:
-        """Return the fewest rows from which a node can be counted; None: only records can."""
+        """Return the fewest rows that a node can be counted from; None: it must be counted from records."""
         fit = [
             rows
             for rows in self._kept
@@ -66,7 +66,7 @@ class KeptRows:
         return min(fit, key=lambda rows: len(rows.weights), default=None)
 
     def keep(self, levels: Sequence[int], found: GroupedRecords) -> None:
-        """Keep all classes of a node, in place of the oldest ones, if they are few enough."""
+        """Keep all classes of a node if they are few enough; the oldest are dropped until there is room."""
         classes = len(found.sizes)
         if classes > self._most:
             return

@@ -85,15 +85,15 @@ class RecordCounter:
     def count(self, levels: Sequence[int]) -> NodeCount:
         """Count and price the classes of one node, so many at a time.
 
-        Values are counted only where they matter: not where k is broken in more records than may be
-        suppressed, unless the loss asks for labels.
+        Values are counted if the loss needs labels, or if no more records than may be suppressed are in
+        classes of fewer than k. Otherwise only the sizes of classes are counted.
         """
         if not self._labeled and (not self.limited or self.small(levels) > self._limit):
             return self._add_up(self._classes(levels), levels)
         return self._add_up(group_in_parts(self.on(levels), self._others, most=_ROOM), levels)
 
     def small(self, levels: Sequence[int]) -> int:
-        """Count the records in classes of one node that have fewer than k."""
+        """Return how many records of a node are in classes of fewer than k records."""
         asked = tuple(levels)
         if asked not in self._small:
             k = self.task.constraints.k
@@ -121,7 +121,7 @@ class RecordCounter:
         return Levels(self.codes, lookups, self.without)
 
     def _classes(self, levels: Sequence[int]) -> Iterator[GroupedRecords]:
-        """Yield the classes of a node without values, and keep them where they are in one part."""
+        """Yield the classes of a node in parts, without values; keep them if one part has them all."""
         rows = self._kept.below(levels)
         if rows is None:
             own = self.on(levels)
@@ -133,7 +133,7 @@ class RecordCounter:
             yield found
 
     def _tables(self, parts: Iterable[GroupedRecords], levels: Sequence[int]) -> Iterator[DistinctTuples]:
-        """Yield classes as tables, so many at a time."""
+        """Yield classes as tables of at most ``most`` entries, or of one class."""
         lookups = self._lookups(levels)
         for found in parts:
             classes = len(found.sizes)

@@ -20,10 +20,10 @@ _LARGEST_KEY: Final = 2**62
 class Levels:
     """Records of which some have a code in each of q columns, generalized when they are asked for.
 
-    columns: q ≥ 1 times (n,) leaf codes.
-    lookups: q times (D,) code of each leaf on a level, never falling.
+    columns: q ≥ 1 times (n,) codes, of leaves or on a less general level.
+    lookups: q times the code on the wanted level by the code in the column, never falling.
     without: (n,) records that do not count; None: all do.
-    weights: (n,) how many records each stands for; None: each is one.
+    weights: (n,) how many records each row stands for; None: one each.
     """
 
     columns: Sequence[NDArray[np.integer]] = field(repr=False)

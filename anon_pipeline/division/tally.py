@@ -37,9 +37,11 @@ class Tally:
         self._runs: list[_Run] = []
 
     def add(self, numbers: NDArray[np.int64], weights: NDArray[np.integer] | None = None) -> None:
-        """Count more numbers, each so many times, (n,); None: each once."""
+        """Count more numbers, (n,), each as often as its weight says, (n,); None: once."""
         if self._dense is not None:
-            found = np.bincount(numbers, weights, minlength=len(self._dense))  # exact below 2^53
+            found = np.bincount(
+                numbers, weights, minlength=len(self._dense)
+            )  # with weights it adds floats: exact below 2^53
             self._dense += found.astype(np.int64, copy=False)
             return
         if weights is None:
@@ -72,19 +74,19 @@ class Tally:
         return self._runs[0] if self._runs else (np.zeros(0, np.int64), np.zeros(0, np.int64))
 
     def _merge(self) -> None:
-        """Make one of the last two runs."""
+        """Merge the last two runs into one."""
         other = self._runs.pop()
         self._runs[-1] = _merge_two(self._runs[-1], other)
 
 
 def _pivots(keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return where to part ascending numbers that threads merge: none where they are few."""
+    """Return the numbers at which runs are split, so that each thread merges a range; none of few numbers."""
     many = min(processors(), _THREADS) if len(keys) >= LARGE else 1
     return keys[[len(keys) * part // many for part in range(1, many)]]
 
 
 def _part(runs: Sequence[_Run], pivots: NDArray[np.int64]) -> list[list[_Run]]:
-    """Part runs before the pivots: a list of their pieces for each range of numbers."""
+    """Split each run before the pivots; return a list for each range of numbers, with a piece of each run."""
     pieces = []
     for keys, counts in runs:
         ends = [0, *np.searchsorted(keys, pivots).tolist(), len(keys)]
@@ -93,7 +95,7 @@ def _part(runs: Sequence[_Run], pivots: NDArray[np.int64]) -> list[list[_Run]]:
 
 
 def _merge_all(runs: list[_Run]) -> _Run:
-    """Make one of several runs, the shortest ones first."""
+    """Merge several runs into one, always the two shortest first."""
     left = sorted(runs, key=lambda run: -len(run[0]))
     while len(left) > 1:
         insort(left, _merge_two(left.pop(), left.pop()), key=lambda run: -len(run[0]))
@@ -101,7 +103,7 @@ def _merge_all(runs: list[_Run]) -> _Run:
 
 
 def _merge_two(one: _Run, other: _Run) -> _Run:
-    """Make one of two runs."""
+    """Merge two runs into one."""
     many = len(one[0]) + len(other[0])
     keys, counts = np.empty((2, many), np.int64)
     found = _merge_runs(*one, *other, keys, counts)

@@ -14,6 +14,7 @@ from anon_pipeline.draft.profile.profile_table import Profile
 from anon_pipeline.draft.profile.proposals import Proposal, Sure, propose_dropping
 from anon_pipeline.draft.profile.record_owners import asks_for_owners, several_records, without_owners
 from anon_pipeline.draft.profile.roles import (
+    MOST_EMPTY,
     MOST_LACKING,
     doubts,
     propose_noise,
@@ -21,8 +22,6 @@ from anon_pipeline.draft.profile.roles import (
     propose_sensitive,
 )
 
-MOST_EMPTY = 0.5
-"""Share of empty cells up to which a column can be said to be secret: records without one are left out."""
 _SENSITIVE = "secret"  # as people say it
 _SAID = "whoever ran init said so"
 _TAKEN = "whoever ran init took it as proposed"
@@ -91,16 +90,19 @@ def _by_role(look: Look) -> dict[str, Proposal]:
 
 
 def answer_columns(found: Profile, said: Mapping[str, str]) -> list[Proposal]:
-    """Return the proposals of a profile, with those of some columns replaced by what was answered.
+    """Apply answers to the proposals of a profile.
+
+    If one of them is `PERSON`, no other column is asked whose record it is.
 
     Args:
-        said: an answer, or `AS_PROPOSED`, by name of the column; also of columns without a question.
+        said: by name of the column, one of `MEANINGS`; the column needs no question.
     Raises:
-        InputError: no such column; an answer that its values do not allow.
+        InputError: a name that is no column; an answer that the column does not allow, see
+            `possible_answers`.
     """
     looks = {look.seen.name: look for look in found.looks}
     if unknown := sorted({*said} - {*looks}):
-        raise InputError(f"answers must be about columns of the data, which has no {', '.join(unknown)}")
+        raise InputError(f"--answer must name columns of the data, got: {', '.join(unknown)}")
     return without_owners([_answer(one, looks[one.name], said.get(one.name)) for one in found.proposals])
 
 
@@ -113,8 +115,9 @@ def _answer(proposal: Proposal, look: Look, said: str | None) -> Proposal:
     if said not in allowed:
         empty = said == _SENSITIVE and look.seen.missing_share > MOST_EMPTY
         why = f"; {questions.too_many_empty(look.seen.missing_share)}" if empty else ""
+        got = f", got {said}" if said in MEANINGS else ""
         possible = ", ".join([AS_PROPOSED, *allowed])
-        raise InputError(f"the answer for {proposal.name} must be one of: {possible}{why}")
+        raise InputError(f"--answer for {proposal.name} must be one of {possible}{got}{why}")
     return allowed[said]
 
 
@@ -165,7 +168,8 @@ def prompt_of(proposal: Proposal, look: Look, answers: Collection[str]) -> str:
     about_names = (questions.MANY_CATEGORIES, questions.NAMES_PERSONS)
     if any(one in (proposal.question or "") for one in about_names):
         asked = f"{asked} {NOT_KNOWN}"
-    about_roles = (questions.KNOWN_TO_OTHERS, questions.NEEDED_WITH_GAPS)
+    gaps = (questions.needed_with_gaps(seen.name), questions.MOSTLY_EMPTY)
+    about_roles = (questions.KNOWN_TO_OTHERS, *gaps)
     if seen.missing_share <= MOST_LACKING or not any(one in (proposal.question or "") for one in about_roles):
         return asked
     if _SENSITIVE in answers:

@@ -35,9 +35,10 @@ mean: read each line. `# QUESTION:` stands where somebody who knows the data mus
 for public (role insensitive); a column that nothing is known of is dropped or generalized. No value of the
 data stands here; tables of hierarchies, which have values, are in private files, which git ignores.
 Keys: docs/policy.md. Next: answer each question, then delete it (its comment, not the line of the column):
-until then nothing is published. Or run init again with --answer COLUMN=ANSWER (leave out, known, noise,
-secret, person), which writes all that follows from it. Then anon-pipeline rehearse; anon-pipeline tune if
-too little is left; anon-pipeline run.
+until then nothing is published. Instead of writing a role yourself, you can run init again with --to
+ANOTHER_FILE and --answer COLUMN=ANSWER (leave out, known, noise, secret, person or as proposed): init then
+writes the settings that the answer needs. Then anon-pipeline rehearse; anon-pipeline tune if too little is
+left; anon-pipeline run.
 """
 
 

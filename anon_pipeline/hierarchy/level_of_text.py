@@ -68,7 +68,7 @@ def broken_levels(
 
 
 def _texts(frame: ReleasedTable, name: str) -> tuple[NDArray[np.object_], NDArray[np.int64]]:
-    """Return the texts of a column, (m,), with all that occur, and how many records have each, (m,)."""
+    """Return each text of a column at least once, (m,), and of how many records each entry is, (m,)."""
     cells, counts = counted_cells(frame, name)
     is_there = cells.notna().to_numpy(bool)
     return cells[is_there].astype(str).to_numpy(object), counts[is_there]

@@ -327,8 +327,11 @@ def test_what_is_answered_on_the_command_line_is_not_asked(
     ("answers", "error"),
     [
         (["colour"], "--answer must be COLUMN=ANSWER, such as salary=secret"),
-        (["colour=secret", "colour=known"], "--answer must be given once for colour"),
-        (["color=secret"], "answers must be about columns of the data, which has no color"),
+        (
+            ["colour=secret", "colour=known"],
+            "--answer must give one answer for a column, got different ones for: colour",
+        ),
+        (["color=secret"], "--answer must name columns of the data, got: color"),
     ],
 )
 def test_wrong_answers_on_the_command_line_write_nothing(

@@ -1,4 +1,4 @@
-"""Rows that are kept are the fewest that a node can be counted from, and count what the records count."""
+"""Counting from kept rows gives the classes of the records; the fewest rows that fit are taken."""
 
 from __future__ import annotations
 

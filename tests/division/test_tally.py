@@ -42,7 +42,7 @@ def test_two_tallies_count_together(records: int, slices: list[list[int]], parte
         st.lists(st.tuples(st.integers(0, 30), st.integers(1, 2**40)), min_size=1, max_size=20), max_size=8
     )
 )
-def test_numbers_that_come_several_times_at_once_add_up(
+def test_weights_of_equal_numbers_are_added(
     records: int, space: int, slices: list[list[tuple[int, int]]]
 ) -> None:
     tally, want = Tally(space, records), Counter[int]()
@@ -55,7 +55,7 @@ def test_numbers_that_come_several_times_at_once_add_up(
     assert list(zip(numbers.tolist(), counts.tolist(), strict=True)) == sorted(want.items())
 
 
-def test_many_numbers_are_merged_by_threads_as_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_merge_to_the_counts_of_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     def counted(processors: int) -> list[list[int]]:
         monkeypatch.setattr("anon_pipeline.division.tally.processors", lambda: processors)
         random, tally = np.random.default_rng(1), Tally(10**12, 10)

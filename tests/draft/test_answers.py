@@ -163,17 +163,22 @@ def test_nobody_is_asked_who_owns_the_records_once_an_answer_says_it() -> None:
 @pytest.mark.parametrize(
     ("said", "error"),
     [
-        ({"twon": "secret"}, "answers must be about columns of the data, which has no twon"),
-        ({"town": "public"}, "the answer for town must be one of: as proposed, leave out, known, secret"),
-        ({"town": "person"}, "the answer for town must be one of: as proposed, leave out, known, secret"),
+        ({"twon": "secret"}, "--answer must name columns of the data, got: twon"),
+        ({"town": "public"}, "--answer for town must be one of as proposed, leave out, known, secret"),
+        (
+            {"town": "person"},
+            "--answer for town must be one of as proposed, leave out, known, secret, got person",
+        ),
         (
             {"ward": "secret"},
-            "the answer for ward must be one of: as proposed, leave out, known; secret is not offered: 66.6% "
-            "of its cells are empty, and such records would be left out.",
+            "--answer for ward must be one of as proposed, leave out, known, got secret; secret is not "
+            "offered: 66.6% of its cells are empty, and such records would be left out.",
         ),
     ],
 )
-def test_answers_that_cannot_be_are_refused(said: dict[str, str], error: str) -> None:
+def test_unknown_columns_and_answers_that_no_value_allows_are_refused(
+    said: dict[str, str], error: str
+) -> None:
     with pytest.raises(InputError) as raised:
         answer_columns(profile_table(TABLE), said)
     assert str(raised.value) == error

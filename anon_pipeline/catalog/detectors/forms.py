@@ -92,7 +92,7 @@ class NumberForm:
 
     @property
     def plain(self) -> bool:
-        """Whether a number is read as it is written, and nobody has to say how."""
+        """Whether numbers need no settings under `clean`: a decimal point at most, and not ambiguous."""
         found = (self.decimal, self.thousands, self.currency, self.percent, self.ambiguous)
         return found == (".", "", None, False, False)
 

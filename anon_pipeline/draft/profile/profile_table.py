@@ -119,9 +119,10 @@ def _decimal(looks: Sequence[Look]) -> str:
 
 
 def _takes_comma(seen: Seen, mark: str) -> bool:
-    """Tell whether a column that could be read in two ways is read as if its decimal mark were a comma.
+    """Tell whether to read ambiguous numbers again, with a decimal comma.
 
-    Other columns show it, or the name: amounts of money seldom have three decimals, such as ``26.500``.
+    In a column named like money, unless a sign of thousands was found already: ``26.500`` is 26500, since
+    amounts seldom have three decimals. In other columns, if most columns that are not ambiguous have one.
     """
     if seen.number is None or not seen.number.ambiguous:
         return False

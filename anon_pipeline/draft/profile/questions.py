@@ -19,11 +19,11 @@ KNOWN_TO_OTHERS = (
     "identifier, action: drop. role: insensitive releases it as it is; only for what says nothing of a "
     "person."
 )
-NEEDED_WITH_GAPS = (
-    "do your readers need it? If no, keep this line: it is left out. If yes, run init again with --answer "
-    "COLUMN=secret and --to ANOTHER_FILE: it writes how the values are read, the limits on how well they can "
-    "be guessed, and suppression limits that allow for the empty cells, since records without a value are "
-    "left out. Do not write role: generalize: no limit would say how well it can be guessed."
+MOSTLY_EMPTY = (
+    "do your readers need it? If no, keep this line: it is left out. If yes, release the records that have a "
+    "value as a table of their own, with another policy: more than half of the cells are empty, and with "
+    "role: sensitive such records would be left out. Do not write role: generalize: no limit would say how "
+    "well it can be guessed."
 )
 NAMES_PERSONS = (
     "does it name people? Its name says so, but it has few different values. If yes, keep this line: it is "
@@ -112,6 +112,17 @@ def known_to_others(*, many_empty: bool) -> str:
     )
 
 
+def needed_with_gaps(name: str) -> str:
+    """Ask whether readers need a secret of which many cells are empty, by name of the column."""
+    return (
+        "do your readers need it? If no, keep this line: it is left out. If yes, run init again with "
+        f"--answer {name}=secret and --to ANOTHER_FILE. init then writes the role, how the values are read, "
+        "the limits on how well they can be guessed, and limits on suppression that allow for the empty "
+        "cells: records without a value are left out. Do not write role: generalize: no limit would say how "
+        "well it can be guessed."
+    )
+
+
 def odd_records(*, empty: int, nearly: int, totals: int) -> str:
     """Ask whether some records are no people; arguments as in `odd_records.OddRecords`."""
     kinds = {
@@ -197,8 +208,8 @@ def decimal_or_thousands(form: NumberForm) -> str:
     taken = "a sign of thousands" if form.thousands else "the decimal sign"
     return (
         f"is the mark in its numbers the decimal sign or that of thousands? Both fit all or many of them. It "
-        f"was taken for {taken}; decimal and thousands under clean say it. If you change them, change round, "
-        "bottom and top of the column, too."
+        f"was taken for {taken}: see decimal and thousands under clean.columns. If you change these, change "
+        "the column's own numbers, too: round, bottom and top, resolution, or the intervals of its hierarchy."
     )
 
 

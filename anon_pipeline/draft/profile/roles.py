@@ -22,6 +22,9 @@ from anon_pipeline.draft.profile.steps import inner_bounds, step_from
 from anon_pipeline.policy.columns import Generalize, Perturb, Sensitive
 from anon_pipeline.policy.fields import LEFT_OUT
 
+MOST_EMPTY = 0.5
+"""Share of empty cells up to which a column can be said to be secret: records without one are left out."""
+
 MOST_LACKING = 0.02
 """Share of the records without a value that may be left out for one column with noise, or a sensitive one."""
 _MOST_SENSITIVE_VALUES = 60
@@ -149,8 +152,11 @@ def _sensitive(case: Case) -> Proposal | None:
         return None
     found = propose_sensitive(case.look, case.named, Sure.LIKELY)
     if found is None and propose_sensitive(case.look, case.named, Sure.LIKELY, most_lacking=1.0) is not None:
-        reason = f"{case.named}, and many of its cells are empty"
-        return propose_dropping(case.look.seen, reason, Sure.UNSURE, questions.NEEDED_WITH_GAPS)
+        seen = case.look.seen
+        reason = f"{case.named}, and {seen.missing_share:.1%} of its cells are empty"
+        needed = questions.needed_with_gaps(seen.name)
+        asked = questions.MOSTLY_EMPTY if seen.missing_share > MOST_EMPTY else needed
+        return propose_dropping(seen, reason, Sure.UNSURE, asked)
     return found
 
 

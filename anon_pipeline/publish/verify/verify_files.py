@@ -177,7 +177,8 @@ def check_content(read: Read, policy: Policy | None, known: Table | None) -> Ite
     """Compare the table's content with the manifest: its number of records, its digest.
 
     Args:
-        known: the table as the policy reads it, so that it is not read again; None: not known.
+        known: the table as the policy reads it, which is compared first; if its digest differs, the file is
+            read again. None: there is none.
     """
     name = read.name
     if read.held is None:

@@ -42,7 +42,7 @@ class NodeCounter(Protocol):
         ...
 
     def small(self, levels: Sequence[int]) -> int:
-        """Count the records in classes of one node that have fewer than k."""
+        """Return how many records of a node are in classes of fewer than k records."""
         ...
 
 
@@ -173,6 +173,6 @@ class TableCounter:
         )
 
     def small(self, levels: Sequence[int]) -> int:
-        """Count the records in classes of one node that have fewer than k."""
+        """Return how many records of a node are in classes of fewer than k records."""
         sizes = generalize(self.whole, self.task.hierarchies, levels).counts
         return int(sizes[sizes < self.task.constraints.k].sum())

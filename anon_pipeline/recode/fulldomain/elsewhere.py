@@ -61,12 +61,12 @@ class KeepingCounter:
         return self.counter.count(levels) if tables is None else count_node(tables, levels)
 
     def small(self, levels: Sequence[int]) -> int:
-        """Count the records in classes of one node that have fewer than k, as `count` does."""
+        """Return how many records of a node are in classes of fewer than k, counted as in `count`."""
         tables = self._tables(tuple(levels))
         return self.counter.small(levels) if tables is None else count_node(tables, levels).small
 
     def _tables(self, wanted: tuple[int, ...]) -> NodeTables | None:
-        """Return what a node can be counted from; None: its classes do not fit."""
+        """Return kept classes that a node can be counted from; else keep its own. None: they do not fit."""
         below = [kept for kept in self.kept if _lies_below(kept.levels, wanted)]
         if below:
             least = min(below, key=lambda kept: kept.entries)

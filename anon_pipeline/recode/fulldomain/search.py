@@ -86,7 +86,7 @@ class Search:
     bounds: what no node's loss falls below.
     limit: records that may be suppressed; fewer than all of them.
     seen: nodes counted so far, by index, and ``counts`` of them.
-    small: records in classes below k, of nodes of which nothing else is known.
+    small: records in classes of fewer than k, by index, of nodes of which this was asked before all else.
     """
 
     task: Task
@@ -196,7 +196,10 @@ def is_k_anonymous(search: Search, index: int) -> bool:
 
 
 def _small(search: Search, index: int) -> int:
-    """Count the records in classes below k: elsewhere that is less work than all that a node does."""
+    """Return how many records of a node are in classes of fewer than k.
+
+    A counter can answer this without counting values; a table in memory is counted as a whole.
+    """
     counter = search.source.counter
     if index in search.counts or counter is None:
         return count(search, index).small

@@ -80,8 +80,10 @@ def test_sensitive_numbers_are_rounded_within_bounds_of_public_steps() -> None:
 def test_a_secret_that_often_lacks_its_value_is_left_out_and_not_generalized(name: str, values: Any) -> None:
     found = of(name, np.where(RNG.random(N) < 0.3, None, values))
     assert found.dropped
-    assert found.question == questions.NEEDED_WITH_GAPS
-    assert "many of its cells are empty" in found.reason
+    assert found.question == questions.needed_with_gaps(name)
+    empty = of(name, np.where(RNG.random(N) < 0.7, None, values))
+    assert (empty.dropped, empty.question) == (True, questions.MOSTLY_EMPTY)
+    assert f"and {found.seen.missing_share:.1%} of its cells are empty" in found.reason
 
 
 def test_a_few_missing_values_are_left_out() -> None:
@@ -133,11 +135,11 @@ def test_a_free_text_with_an_identifier_in_it_is_left_out_without_a_question() -
     assert "a few (less than 5%) of its values have the form of telephone numbers" in found.reason
 
 
-def test_a_secret_with_many_empty_cells_is_a_question_that_says_who_writes_what_it_needs() -> None:
+def test_a_secret_with_many_empty_cells_is_a_question_that_names_the_command_for_secret() -> None:
     few, many = (pd.Series(AMOUNTS).where(np.arange(N) >= empty) for empty in (N // 100, N // 20))
     assert of("salary", few).role == "sensitive"
     found = of("salary", many)
-    assert found.role != "sensitive" and "--answer COLUMN=secret" in str(found.question)
+    assert found.role != "sensitive" and "--answer salary=secret" in str(found.question)
     assert "missing" not in str(of("x", FEW).question)
 
 
