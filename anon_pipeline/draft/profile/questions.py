@@ -6,6 +6,7 @@ Each begins with the question. No value of the data stands in them.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 
 from anon_pipeline.catalog import class_limits
@@ -116,10 +117,10 @@ def needed_with_gaps(name: str) -> str:
     """Ask whether readers need a secret of which many cells are empty, by name of the column."""
     return (
         "do your readers need it? If no, keep this line: it is left out. If yes, run init again with "
-        f"--answer {name}=secret and --to ANOTHER_FILE. init then writes the role, how the values are read, "
-        "the limits on how well they can be guessed, and limits on suppression that allow for the empty "
-        "cells: records without a value are left out. Do not write role: generalize: no limit would say how "
-        "well it can be guessed."
+        f"--answer {shlex.quote(f'{name}=secret')} and --to ANOTHER_FILE. init then writes the role, how the "
+        "values are read, the limits on how well they can be guessed, and limits on suppression that allow "
+        "for the empty cells: records without a value are left out. Do not write role: generalize: no limit "
+        "would say how well it can be guessed."
     )
 
 
@@ -169,20 +170,23 @@ RECORDS_OF_PEOPLE = (
 """What is asked of the whole table where a rehearsal warned of it."""
 
 
-def several_records(name: str, rows: int, beyond: float) -> str:
+def several_records(name: str, rows: int, beyond: float, *, offered: bool = True) -> str:
     """Ask whether people have several records, of a column in which a few values repeat.
 
     Args:
         name: of the column.
         rows: records of a value that 95 % of the values do not exceed.
         beyond: share of the records that are beyond so many, in [0, 1].
+        offered: whether init takes the answer *person* for it.
     """
+    answer = shlex.quote(f"{name}=person")
+    again = f"run init again with --answer {answer} and --to ANOTHER_FILE, or " if offered else ""
     return (
-        f"do people have several records? Its values repeat. If yes, write person: {name} below attributes, "
-        "deidentify: {key_env: NAME}, where that variable holds a secret of 16 bytes or more, and, if a "
-        f"column gets noise, rows_per_person: {rows}, the most records of a person that are released: people "
-        f"are counted then, and not records (docs/policy.md). 95% of the values have at most {rows} records; "
-        f"{beyond:.1%} of the records are beyond that, and would be left out. If no, write "
+        f"do people have several records? Its values repeat. If yes, {again}write person: {name} below "
+        "attributes, deidentify: {key_env: NAME}, where that variable holds a secret of 16 bytes or more, "
+        f"and, if a column gets noise, rows_per_person: {rows}, the most records of a person that are "
+        "released: people are counted then, and not records (docs/policy.md). 95% of the values have at most "
+        f"{rows} records; {beyond:.1%} of the records are beyond that, and would be left out. If no, write "
         "one_record_per_person: true below attributes, and delete this question."
     )
 

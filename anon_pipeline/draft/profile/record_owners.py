@@ -48,7 +48,7 @@ def may_own_records(seen: Seen) -> bool:
 
 def several_records(seen: Seen) -> str:
     """Ask whether people have several records, with numbers from the data."""
-    return questions.several_records(seen.name, seen.rows, seen.beyond)
+    return questions.several_records(seen.name, seen.rows, seen.beyond, offered=not seen.missing)
 
 
 def asks_for_owners(proposal: Proposal) -> bool:

@@ -38,12 +38,14 @@ def test_it_says_what_a_secret_with_many_empty_cells_needs() -> None:
 
 def test_a_secret_with_gaps_is_released_by_an_answer_that_can_be_given() -> None:
     assert "--answer salary=secret and --to" in questions.needed_with_gaps("salary")
+    assert "--answer 'net pay=secret' and --to" in questions.needed_with_gaps("net pay")
     assert "--answer" not in questions.MOSTLY_EMPTY
 
 
 def test_it_names_the_key_for_people_with_several_records() -> None:
     asked = questions.several_records("customer", 7, 0.034)
-    assert "write person: customer below attributes" in asked
+    assert "--answer customer=person and --to ANOTHER_FILE, or write person: customer below" in asked
+    assert "--answer" not in questions.several_records("customer", 7, 0.034, offered=False)
     assert "rows_per_person: 7, " in asked
     assert "at most 7 records; 3.4% of the records are beyond that" in asked
 
