@@ -39,9 +39,8 @@ class Tally:
     def add(self, numbers: NDArray[np.int64], weights: NDArray[np.integer] | None = None) -> None:
         """Count more numbers, (n,), each as often as its weight says, (n,); None: once."""
         if self._dense is not None:
-            found = np.bincount(
-                numbers, weights, minlength=len(self._dense)
-            )  # with weights it adds floats: exact below 2^53
+            # With weights it adds floats, which is exact below 2^53.
+            found = np.bincount(numbers, weights, minlength=len(self._dense))
             self._dense += found.astype(np.int64, copy=False)
             return
         if weights is None:
