@@ -101,24 +101,40 @@ def answer_columns(found: Profile, said: Mapping[str, str]) -> list[Proposal]:
             `possible_answers`.
     """
     looks = {look.seen.name: look for look in found.looks}
-    if unknown := sorted({*said} - {*looks}):
-        raise InputError(f"--answer must name columns of the data, got: {', '.join(unknown)}")
-    return without_owners([_answer(one, looks[one.name], said.get(one.name)) for one in found.proposals])
+    unknown = sorted({*said} - {*looks})
+    problems = [f"--answer must name columns of the data, got: {', '.join(unknown)}"] if unknown else []
+    answered = [*found.proposals]
+    for place, proposal in enumerate(found.proposals):
+        if proposal.name in said:
+            one = _answer(proposal, looks[proposal.name], said[proposal.name])
+            if isinstance(one, Proposal):
+                answered[place] = one
+            else:
+                problems.append(one)
+    if problems:
+        raise InputError(problems)
+    return without_owners(answered)
 
 
-def _answer(proposal: Proposal, look: Look, said: str | None) -> Proposal:
-    if said is None:
-        return proposal
+def _answer(proposal: Proposal, look: Look, said: str) -> Proposal | str:
+    """Return the proposal that follows from an answer; or, if the column does not allow it, why."""
     allowed = possible_answers(look, person=asks_for_owners(proposal))
     if said == AS_PROPOSED:
         return as_proposed(proposal)
-    if said not in allowed:
-        empty = said == _SENSITIVE and look.seen.missing_share > MOST_EMPTY
-        why = f"; {questions.too_many_empty(look.seen.missing_share)}" if empty else ""
-        got = f", got {said}" if said in MEANINGS else ""
-        possible = ", ".join([AS_PROPOSED, *allowed])
-        raise InputError(f"--answer for {proposal.name} must be one of {possible}{got}{why}")
-    return allowed[said]
+    if said in allowed:
+        return allowed[said]
+    possible = ", ".join([AS_PROPOSED, *allowed])
+    got = f", got {said}{_why_not(look, said)}" if said in MEANINGS else ""
+    return f"--answer for {proposal.name} must be one of {possible}{got}"
+
+
+def _why_not(look: Look, said: str) -> str:
+    """Say why a column does not allow an answer."""
+    if said == _SENSITIVE and look.seen.missing_share > MOST_EMPTY:
+        return f"; {questions.too_many_empty(look.seen.missing_share)}"
+    if said == PERSON and look.seen.missing:
+        return "; person needs a value in every record: complete the others, or remove them from the source"
+    return "; its values or its name do not allow that"
 
 
 def as_proposed(proposal: Proposal) -> Proposal:

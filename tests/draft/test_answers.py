@@ -167,7 +167,8 @@ def test_nobody_is_asked_who_owns_the_records_once_an_answer_says_it() -> None:
         ({"town": "public"}, "--answer for town must be one of as proposed, leave out, known, secret"),
         (
             {"town": "person"},
-            "--answer for town must be one of as proposed, leave out, known, secret, got person",
+            "--answer for town must be one of as proposed, leave out, known, secret, got person; its values "
+            "or its name do not allow that",
         ),
         (
             {"ward": "secret"},
@@ -182,3 +183,14 @@ def test_unknown_columns_and_answers_that_no_value_allows_are_refused(
     with pytest.raises(InputError) as raised:
         answer_columns(profile_table(TABLE), said)
     assert str(raised.value) == error
+
+
+def test_all_answers_that_are_wrong_are_named_at_once() -> None:
+    lacking = TABLE.assign(customer_id=TABLE["customer_id"].where(TABLE.index > 5))
+    with pytest.raises(InputError) as raised:
+        answer_columns(profile_table(lacking), {"customer_id": "person", "ward": "secret", "twon": "known"})
+    unknown, person, secret = raised.value.problems
+    assert "twon" in unknown and "ward" in secret
+    assert person.endswith(
+        "person needs a value in every record: complete the others, or remove them from the source"
+    )

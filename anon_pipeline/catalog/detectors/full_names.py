@@ -29,6 +29,9 @@ _LOOKED = 2_000  # different values that are read, spread evenly
 _WORDS = (2, 4)  # of a full name, without titles and particles
 
 _WORD = re.compile(r"[^\W\d_][^\W\d_'’.-]*(?:['’.-][^\W\d_]+)*\.?")
+_TITLED = re.compile(
+    r"(?:mrs?|ms|miss|dr|prof|frau|herr|mme|mlle|sig|sig\.ra|sra|srta)\.? +(?:[^\W\d_][^\d_]*)", re.IGNORECASE
+)
 _CAPITAL = re.compile(r"^(?:[a-z]{1,2}['’])?[^\W\d_]", re.IGNORECASE)
 
 
@@ -129,6 +132,19 @@ def are_full_names(values: Sequence[str], *, of_persons: bool = False) -> bool:
         return False
     given = max(sum(many for word, many in end.items() if _is_given(word)) for end in (first, last))
     return given >= share * len(names)
+
+
+def are_titled_names(values: Sequence[str]) -> bool:
+    """Tell whether nearly all of some different values are a title and a name: ``Ms Clarke``.
+
+    >>> are_titled_names(["Ms Clarke", "Mr. Day", "Dr. Ann Lee", "Frau Vogt", "Mrs O'Hara"])
+    True
+    >>> are_titled_names(["Ms Clarke", "Mr", "Clarke", "Dr Pepper", "Miss"])
+    False
+    """
+    looked = values[:: max(1, -(-len(values) // _LOOKED))]
+    titled = sum(_TITLED.fullmatch(text.strip()) is not None for text in looked)
+    return titled >= FEWEST_OF_PERSONS and titled >= _FORMED * len(looked)
 
 
 def name_parts(text: str) -> tuple[str, ...]:

@@ -185,10 +185,11 @@ HINTS = (
         "diagnos* dx icd* disease* illness condition* symptom* treatment* procedure* medication* "
         "drug* allerg* hiv* blood* systolic diastolic lab* hba1c glucose cholesterol pulse heart_rate "
         "outcome severity triage discharge_status mental* depress* pregnan* krankheit* befund* "
-        "disability* sick_days absence* absent* hb_a1c sickness krank* los length_of_stay result* "
-        "therapy vaccin* injury* maladie* enfermedad* malattia* gesundheit* salud salute sante "
-        "medikament* medicament* farmaco* traitement* tratamiento* trattamento* therapie* terapia* "
-        "blutdruck* fehltage addict* sucht* schwanger* enceinte grossesse* embaraz* incinta gravidanza*",
+        "disability* special_needs* schwerbehinder* behinder* handicap* sen_status invalidit* sick_days "
+        "absence* absent* hb_a1c sickness krank* los length_of_stay result* therapy vaccin* injury* maladie* "
+        "enfermedad* malattia* gesundheit* salud salute sante medikament* medicament* farmaco* traitement* "
+        "tratamiento* trattamento* therapie* terapia* blutdruck* fehltage "
+        "addict* sucht* schwanger* enceinte grossesse* embaraz* incinta gravidanza*",
     ),
     _hint(
         MONEY,

@@ -103,13 +103,14 @@ SHORTENED = (
 )
 
 
-def known_to_others(*, many_empty: bool) -> str:
-    """Ask whether others know a column, and say what the role sensitive needs where many cells are empty."""
+def known_to_others(name: str, *, many_empty: bool) -> str:
+    """Ask whether others know a column; say what role: sensitive needs if many cells are empty."""
     if not many_empty:
         return KNOWN_TO_OTHERS
     return (
         f"{KNOWN_TO_OTHERS} Too many of its cells are empty for role: sensitive alone: that also needs "
-        "missing: suppress, and an anonymize.suppression_limit above the share of empty cells."
+        "missing: suppress, and an anonymize.suppression_limit above the share of empty cells. init writes "
+        f"all of this with --answer {shlex.quote(f'{name}=secret')} and --to ANOTHER_FILE."
     )
 
 
@@ -180,7 +181,11 @@ def several_records(name: str, rows: int, beyond: float, *, offered: bool = True
         offered: whether init takes the answer *person* for it.
     """
     answer = shlex.quote(f"{name}=person")
-    again = f"run init again with --answer {answer} and --to ANOTHER_FILE, or " if offered else ""
+    again = (
+        f"run init again with --answer {answer} and --to ANOTHER_FILE, or "
+        if offered
+        else "first complete the records without a value, or remove them from the source. Then "
+    )
     return (
         f"do people have several records? Its values repeat. If yes, {again}write person: {name} below "
         "attributes, deidentify: {key_env: NAME}, where that variable holds a secret of 16 bytes or more, "

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from anon_pipeline.catalog.detectors import DETECTORS
+from anon_pipeline.catalog.detectors.full_names import are_full_names, are_titled_names, is_word_for_persons
 from anon_pipeline.catalog.detectors.name_hints import Hint, find_hint
 from anon_pipeline.draft.profile import questions
 from anon_pipeline.draft.profile.look import MOSTLY, SOME, Kind, Look, Seen
@@ -77,6 +78,16 @@ def _propose_for_detected(case: Case) -> Proposal | None:
         return propose_dropping(seen, f"free text, which can name anybody; {reason}", Sure.CERTAIN)
     sure = Sure.LIKELY if seen.found_share >= SOME else Sure.UNSURE
     return propose_dropping(seen, reason, sure, questions.some_identifiers(words, seen.found))
+
+
+def _names_people(case: Case) -> Proposal | None:
+    """Values that look like names of people, whatever the column is called."""
+    if case.look.seen.kind is not Kind.CATEGORY:
+        return None
+    texts, name = case.look.values.astype(str).tolist(), case.look.seen.name
+    if are_full_names(texts, of_persons=is_word_for_persons(name)) or are_titled_names(texts):
+        return propose_dropping(case.look.seen, "its values look like names of people", Sure.LIKELY)
+    return None
 
 
 def _named_identifier(case: Case) -> Proposal | None:
@@ -258,13 +269,14 @@ def _guess(case: Case) -> Proposal | None:
     found = None if case.hint is not None else propose_noise(case.look, reason, Sure.UNSURE)
     found = found or propose_quasi(case.look, case.hint, case.named if known else reason, Sure.UNSURE)
     lacking = case.look.seen.missing_share > MOST_LACKING
-    question = questions.known_to_others(many_empty=lacking)
+    question = questions.known_to_others(case.look.seen.name, many_empty=lacking)
     return None if found is None else replace(found, question=question, guess=True)
 
 
 RULES: tuple[Rule, ...] = (
     _without_information,
     _propose_for_detected,
+    _names_people,
     _named_identifier,
     _free_text,
     _unreadable,

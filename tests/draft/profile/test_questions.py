@@ -32,8 +32,9 @@ def test_it_says_what_an_unclear_mark_was_taken_for() -> None:
 
 
 def test_it_says_what_a_secret_with_many_empty_cells_needs() -> None:
-    assert questions.known_to_others(many_empty=False) == questions.KNOWN_TO_OTHERS
-    assert "needs missing: suppress" in questions.known_to_others(many_empty=True)
+    assert questions.known_to_others("wage", many_empty=False) == questions.KNOWN_TO_OTHERS
+    asked = questions.known_to_others("wage", many_empty=True)
+    assert "needs missing: suppress" in asked and "--answer wage=secret" in asked
 
 
 def test_a_secret_with_gaps_is_released_by_an_answer_that_can_be_given() -> None:
@@ -45,7 +46,8 @@ def test_a_secret_with_gaps_is_released_by_an_answer_that_can_be_given() -> None
 def test_it_names_the_key_for_people_with_several_records() -> None:
     asked = questions.several_records("customer", 7, 0.034)
     assert "--answer customer=person and --to ANOTHER_FILE, or write person: customer below" in asked
-    assert "--answer" not in questions.several_records("customer", 7, 0.034, offered=False)
+    asked = questions.several_records("customer", 7, 0.034, offered=False)
+    assert "--answer" not in asked and "first complete the records without a value" in asked
     assert "rows_per_person: 7, " in asked
     assert "at most 7 records; 3.4% of the records are beyond that" in asked
 

@@ -178,3 +178,21 @@ def test_dates_that_are_not_read_are_a_question(form: str) -> None:
     assert (found.role, found.sure, found.seen.dated) == ("identifier", Sure.UNSURE, True)
     assert "does it hold dates or times?" in (found.question or "")
     assert not of("x", OWN).seen.dated
+
+
+GIVEN = ("Amir", "Olivia", "Leo", "Chloe", "Noah", "Mia", "Jack", "Sofia", "Omar", "Grace")
+FAMILY = ("Ahmed", "Walker", "Chen", "Silva", "Khan", "Jones", "Novak", "Rossi", "Weber", "Dubois")
+
+
+@pytest.mark.parametrize("name", ["label", "entry", "title", "class", "item"])
+def test_names_of_people_are_left_out_whatever_the_column_is_called(name: str) -> None:
+    full = [f"{GIVEN[i % 10]} {FAMILY[i // 10 % 10]}" for i in range(N)]
+    titled = [f"{('Ms', 'Mr.', 'Dr')[i % 3]} {FAMILY[i % 10]}" for i in range(N)]
+    for values in (full, titled):
+        found = of(name, values)
+        assert (found.role, found.reason) == ("identifier", "its values look like names of people")
+
+
+@pytest.mark.parametrize("name", ["special needs", "Schwerbehindert", "handicap"])
+def test_disabilities_are_secrets(name: str) -> None:
+    assert of(name, FEW).role == "sensitive"
