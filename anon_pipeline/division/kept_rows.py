@@ -68,7 +68,7 @@ class KeptRows:
     def keep(self, levels: Sequence[int], found: GroupedRecords) -> None:
         """Keep all classes of a node if they are few enough; the oldest are dropped until there is room."""
         classes = len(found.sizes)
-        if classes > self._most:
+        if classes > self._most or any(rows.levels == tuple(levels) for rows in self._kept):
             return
         while sum(len(rows.weights) for rows in self._kept) + classes > self._most:
             self._kept.pop(0)

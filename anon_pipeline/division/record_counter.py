@@ -32,6 +32,7 @@ class RecordCounter:
     target: (n,) class labels, for a loss that needs them; None without.
     without: (n,) records that do not count, whatever they have; None: all count.
     most: tuples, and values of them, that are counted together.
+    records: that count.
     _leaves: what `leaves` returned, which is asked for with each node.
     _small: what `small` returned. _kept: classes of some nodes that were counted.
     """
@@ -44,23 +45,19 @@ class RecordCounter:
     most: int = MOST
     _leaves: list[NDArray[np.int64]] = field(default_factory=list, repr=False)
     _small: dict[tuple[int, ...], int] = field(default_factory=dict, repr=False)
+    records: int = field(init=False)
     _kept: KeptRows = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        gone = 0 if self.without is None else int(self.without.sum())
+        object.__setattr__(self, "records", len(self.codes[0]) - gone)
         object.__setattr__(self, "_kept", KeptRows(self.records))
-
-    @property
-    def records(self) -> int:
-        """Records that count."""
-        return len(self.codes[0]) - (0 if self.without is None else int(self.without.sum()))
 
     def leaves(self) -> tuple[NDArray[np.int64], ...]:
         """Return the records of each leaf of each column, q times (D,)."""
         if not self._leaves:
-            self._leaves.extend(
-                count_codes(self._slices(own), hierarchy.leaves)
-                for own, hierarchy in zip(self.codes, self.task.hierarchies, strict=True)
-            )
+            columns = zip(self.codes, self.task.hierarchies, strict=True)
+            self._leaves.extend([count_codes(self._slices(own), one.leaves) for own, one in columns])
         return tuple(self._leaves)
 
     def values(self) -> tuple[NDArray[np.int64], ...]:

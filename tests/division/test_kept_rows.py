@@ -66,6 +66,8 @@ def test_at_most_one_row_for_two_records_is_kept_and_the_oldest_go_first() -> No
     rows = kept(36, (0, 0), (1, 1), (2, 1), codes=CODES)  # 36, 9 and 6 classes; 18 rows fit
     assert rows.below((0, 0)) is None
     assert [own.levels for own in (rows.below((1, 1)), rows.below((2, 1))) if own] == [(1, 1), (2, 1)]
+    rows.keep((2, 1), grouped(CODES, (2, 1)))  # they are kept already: none goes
+    assert rows.below((1, 1)) is not None
     rows.keep((1, 2), grouped(CODES, (1, 2)))  # 6 more: those of (1, 1) go
     assert rows.below((1, 1)) is None
     assert [own.levels for own in (rows.below((2, 1)), rows.below((1, 2))) if own] == [(2, 1), (1, 2)]

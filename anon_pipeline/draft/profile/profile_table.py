@@ -14,7 +14,7 @@ import pandas as pd
 from anon_pipeline.base.errors import private_stage
 from anon_pipeline.base.places import TableUrl
 from anon_pipeline.catalog.detectors.forms import MISSING_ANYWHERE
-from anon_pipeline.catalog.detectors.name_hints import MONEY, find_hint
+from anon_pipeline.catalog.detectors.name_hints import MONEY, find_hint, name_words
 from anon_pipeline.draft.profile.layout import Layout
 from anon_pipeline.draft.profile.look import Look, Seen, look_at
 from anon_pipeline.draft.profile.odd_records import OddRecords, find_odd_records
@@ -25,6 +25,9 @@ from anon_pipeline.draft.profile.roles import propose_role
 from anon_pipeline.draft.profile.separation import Separation, sampled_rows, separate, smallest_separating_set
 from anon_pipeline.draft.profile.source_file import read_given
 from anon_pipeline.draft.profile.whole_table import with_items, with_total, within_reason
+
+_RATES = frozenset({"per", "pro", "je", "par", "por", "rate", "kurs"})
+"""Words of amounts for one of something, such as prices per litre, which often have three decimals."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,13 +124,14 @@ def _decimal(looks: Sequence[Look]) -> str:
 def _takes_comma(seen: Seen, mark: str) -> bool:
     """Tell whether to read ambiguous numbers again, with a decimal comma.
 
-    In a column named like money, unless a sign of thousands was found already: ``26.500`` is 26500, since
-    amounts seldom have three decimals. In other columns, if most columns that are not ambiguous have one.
+    In a column named like money, but for rates (price per litre), unless a sign of thousands was found
+    already: ``26.500`` is 26500, since amounts seldom have three decimals. In other columns, if most columns
+    that are not ambiguous have one.
     """
     if seen.number is None or not seen.number.ambiguous:
         return False
     hint = find_hint(seen.name)
-    is_money = hint is not None and hint.meaning == MONEY
+    is_money = hint is not None and hint.meaning == MONEY and not {*name_words(seen.name)} & _RATES
     return not seen.number.thousands if is_money else mark == ","
 
 

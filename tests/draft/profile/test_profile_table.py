@@ -35,6 +35,23 @@ def test_the_decimal_mark_of_other_columns_decides() -> None:
     assert (number.decimal, number.thousands) == (",", ".")
 
 
+@pytest.mark.parametrize(
+    ("name", "mark", "signs"),
+    [
+        ("salary", ".", (",", ".")),
+        ("Gehalt", ",", (".", ",")),
+        ("net pay", ".", (",", ".")),
+        ("price per litre", ".", (".", "")),
+        ("weight", ".", (".", "")),
+    ],
+)
+def test_amounts_of_money_have_no_three_decimals(name: str, mark: str, signs: tuple[str, str]) -> None:
+    values = [f"{i % 90 + 10}{mark}{i % 900 + 100}" for i in range(100)]
+    number = profile_table(pd.DataFrame({name: values, "town": ["a", "b"] * 50})).looks[0].seen.number
+    assert number is not None and number.ambiguous
+    assert (number.decimal, number.thousands) == signs
+
+
 def test_few_columns_that_tell_records_apart_are_named() -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(
