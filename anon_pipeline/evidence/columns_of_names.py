@@ -1,8 +1,8 @@
-"""Released columns whose values are full names of people, whatever the columns are called."""
+"""Columns whose values are full names of people, whatever the columns are called."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pandas as pd
 
@@ -24,7 +24,22 @@ def columns_of_names(frame: Table, policy: Policy) -> Iterator[str]:
     Args:
         frame: (n, columns) of `deidentified` or `k_anonymized`.
     """
-    for name in shown_columns(policy):
+    return _holding_names(frame, shown_columns(policy))
+
+
+def generalized_names(frame: Table, policy: Policy) -> Iterator[str]:
+    """Yield the generalize columns that hold full names of people, in the policy's order.
+
+    A group of names is called by what they share, such as a family name, or by the names themselves.
+
+    Args:
+        frame: (n, columns) of `deidentified`; of `k_anonymized` only columns that are as they were are found.
+    """
+    return _holding_names(frame, policy.generalized)
+
+
+def _holding_names(frame: Table, names: Iterable[str]) -> Iterator[str]:
+    for name in names:
         if not pd.api.types.is_string_dtype(column_type(frame, name)):
             continue
         values = factorize_column(frame, name)[1]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from anon_pipeline.base.packed_tables import Table, factorize_column, unpack_table
 from anon_pipeline.encode.codes import PERSON
 from anon_pipeline.evidence.acknowledged_shares import blank_acknowledgements, holds_for_all
-from anon_pipeline.evidence.columns_of_names import columns_of_names
+from anon_pipeline.evidence.columns_of_names import columns_of_names, generalized_names
 from anon_pipeline.evidence.culprits import Culprit, culprits
 from anon_pipeline.evidence.free_texts import free_texts
 from anon_pipeline.evidence.released_columns import (
@@ -29,6 +29,11 @@ _LESS = "Set a smaller ε, so that most values are drawn as others"
 _OWN_SHARE = "the largest share of different values that you answer for"
 _BY_NAME = "its name says that it holds {}"
 _BY_VALUES = "its values look like full names of people"
+_GROUPED_NAMES = (
+    "must not be generalized: its values look like full names of people, and a group of them would be "
+    "released under a part of their names. Set role: identifier with action: drop; or replace the names by "
+    "groups in the source, or with values_file under clean"
+)
 _WAY_OUT = "if its texts name nobody, add {}"
 _WRITE = "acknowledged: [{{columns: [{}], share: {}, who: …, when: {}, why: …, until: …}}]"
 
@@ -51,7 +56,8 @@ def identifying_columns(
 
     Measured are all records of the input, missing values left aside, as the values would be published:
     coarsened, before suppression. Where the policy names a person, each person counts once with each value.
-    Columns with noise and generalized ones are none of these, but for categories that are mostly kept.
+    Columns with noise and generalized ones are none of these, but for categories that are mostly kept, and
+    generalized names of people.
 
     Args:
         frame: (n, columns) the table of `deidentified` or `k_anonymized`.
@@ -90,6 +96,7 @@ def identifying_columns(
         *(_free(policy, columns, today) for columns in _unanswered_sets(frame, policy, free, today)),
         *(_following_message(policy, name, today) for (name,) in lines),
         *(_name_message(policy, columns, named[columns], today) for columns in telling),
+        *(f"{name}: {_GROUPED_NAMES}" for name in generalized_names(frame, policy)),
         *_together(frame, policy, names, alone, today=today, budget=budget),
         *blank_acknowledgements(frame, policy, today),
     ]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pandas as pd
 import pytest
 
-from anon_pipeline.evidence.columns_of_names import columns_of_names
+from anon_pipeline.evidence.columns_of_names import columns_of_names, generalized_names
 from anon_pipeline.policy import Policy
 
 GIVEN = ["Ann", "Robert", "Maria", "Priya", "John", "Fatima", "Linda", "Emily", "Tom", "Jean"]
@@ -39,7 +39,9 @@ def test_names_of_any_column_that_is_shown(small_policy: Callable[..., Policy], 
     assert found(small_policy, roles, values) == ["pupil", "x", "tenant"]
 
 
-def test_what_is_dropped_or_generalized_is_not_looked_at(small_policy: Callable[..., Policy]) -> None:
+def test_names_that_are_dropped_are_not_looked_at_and_generalized_ones_apart(
+    small_policy: Callable[..., Policy],
+) -> None:
     roles = {"pupil": "identifier", "tenant": "generalize"}
     values: dict[str, list[object]] = {name: [PEOPLE[i % 60] for i in range(300)] for name in roles}
     policy = small_policy(
@@ -50,3 +52,5 @@ def test_what_is_dropped_or_generalized_is_not_looked_at(small_policy: Callable[
     )
     frame = pd.DataFrame(values).assign(**dict.fromkeys((n for n in policy.columns if n not in values), "x"))
     assert [*columns_of_names(frame, policy)] == []
+    assert [*generalized_names(frame, policy)] == ["tenant"]
+    assert [*generalized_names(frame.assign(tenant=BRANDS[0]), policy)] == []

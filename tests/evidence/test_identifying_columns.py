@@ -155,3 +155,17 @@ def test_the_run_ends_before_any_noise(small_policy: Small, people: pd.DataFrame
     assert str(refused.value).endswith("No noise was drawn, and no ε was spent.")
     coarse = {"columns": {name: {**column, "round": 20} for name, column in SHOES["columns"].items()}}
     assert anonymize(small_policy(**coarse), people).report.passed
+
+
+def test_names_of_people_are_not_generalized(small_policy: Small, small_people: People) -> None:
+    given, family = ("Amir", "Olivia", "Leo", "Chloe", "Noah"), ("Ahmed", "Walker", "Chen", "Silva", "Khan")
+    people = small_people()
+    names = [f"{given[i % 5]} {family[i // 5 % 5]}" for i in range(len(people))]
+    policy = small_policy(columns={"label": {"role": "generalize", "hierarchy": {"suppress": True}}})
+    [line] = found(policy, people.assign(label=names))
+    assert line.startswith("label: must not be generalized: its values look like full names of people")
+    with pytest.raises(GateRefused) as refused:
+        anonymize(policy, people.assign(label=names))
+    assert line in str(refused.value) and "no ε was spent" in str(refused.value)
+    assert "Walker" not in str(refused.value)
+    assert found(policy, people.assign(label=[name.split()[1] for name in names])) == []
