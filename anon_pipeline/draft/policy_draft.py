@@ -159,7 +159,10 @@ def summary(
             )
         first = "Answer the questions in the file, and delete them" if asked else "Read the file"
         lines.append(f"{first}, then: anon-pipeline rehearse {target}")
-        lines.append("If too little is left: anon-pipeline tune. To publish: anon-pipeline run.")
+        lines.append(
+            "If too little is left: anon-pipeline rehearse tries what helps; anon-pipeline tune compares k "
+            "and ε. To publish: anon-pipeline run."
+        )
     return lines
 
 

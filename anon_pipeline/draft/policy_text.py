@@ -37,8 +37,8 @@ data stands here; tables of hierarchies, which have values, are in private files
 Keys: docs/policy.md. Next: answer each question, then delete it (its comment, not the line of the column):
 until then nothing is published. Instead of writing a role yourself, you can run init again with --to
 ANOTHER_FILE and --answer COLUMN=ANSWER (leave out, known, noise, secret, person or as proposed): init then
-writes the settings that the answer needs. Then anon-pipeline rehearse; anon-pipeline tune if too little is
-left; anon-pipeline run.
+writes the settings that the answer needs. Then anon-pipeline rehearse, which tries what helps if too little
+is left; anon-pipeline tune compares k and ε; anon-pipeline run publishes.
 """
 
 
