@@ -52,6 +52,7 @@ def rehearse(ctx: click.Context, /, policy_file: Path, **options: Any) -> None:
     What is printed depends on the originals and on noise that no ledger counts: it is for the curator.
     """
     from anon_pipeline.base.errors import GateRefused  # noqa: PLC0415
+    from anon_pipeline.gate import GateReport  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
     from anon_pipeline.policy.load_declared import kind_of_policy  # noqa: PLC0415
     from anon_pipeline.publish.rehearsal import rehearse as make_and_judge  # noqa: PLC0415
@@ -74,7 +75,8 @@ def rehearse(ctx: click.Context, /, policy_file: Path, **options: Any) -> None:
     except GateRefused as refused:
         if options["as_json"]:
             echo_json(refusal_document(asked, refused))
-            ctx.exit(refused.exit_code)
+            if isinstance(refused.report, GateReport):  # the document has its verdicts
+                ctx.exit(refused.exit_code)
         raise
     advice = _advise(asked, made)
     if options["as_json"]:

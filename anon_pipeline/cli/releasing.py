@@ -141,13 +141,15 @@ def _refuse_unfit_jobs(ctx: click.Context, policy: Policy, options: Mapping[str,
 def _run_one(ctx: click.Context, asked: Asked, options: Mapping[str, Any]) -> None:
     """Make a release, and print it or its refusal."""
     from anon_pipeline.base.errors import GateRefused  # noqa: PLC0415
+    from anon_pipeline.gate import GateReport  # noqa: PLC0415
 
     try:
         written = _publish(ctx, asked, options)
     except GateRefused as refused:
         if options["as_json"]:
             echo_json(refusal_document(asked, refused))
-            ctx.exit(refused.exit_code)
+            if isinstance(refused.report, GateReport):  # the document has its verdicts
+                ctx.exit(refused.exit_code)
         raise
     if options["as_json"]:
         echo_json(release_document(asked, written))

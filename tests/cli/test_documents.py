@@ -68,10 +68,22 @@ def test_json_of_a_refused_run_tells_no_value(folder: Callable[..., Folder]) -> 
 
 
 def test_an_error_prints_no_json(folder: Callable[..., Folder]) -> None:
+    made = folder(source={"path": "absent.csv"})
+    done = made.call("run", "policy.yaml", "--json")
+    assert (done.code, done.out) == (2, "")
+    assert done.err
+
+
+def test_a_refusal_before_the_gate_prints_its_reason_in_json_and_as_text(
+    folder: Callable[..., Folder],
+) -> None:
     made = folder(budget={"epsilon": 3})
     assert made.call("run", "policy.yaml", "--json").code == 0
     done = made.call("run", "policy.yaml", "--json")
-    assert (done.code, done.out) == (1, "")
+    document = json.loads(done.out)
+    validate(document, schema_of("run"))
+    assert (done.code, document["published"], document["verdicts"]) == (1, False, [])
+    assert document["error"].startswith("budget: ")
     assert "refused: budget" in done.err
 
 
