@@ -1,4 +1,4 @@
-"""Keeps classes that were counted as rows: more general levels are counted from these, not from records.
+"""Classes that were counted are kept as rows: more general levels are counted from these, not from records.
 
 There are fewer of them than records, often many times fewer, so a search goes through the records a few times
 only. See `recode.fulldomain.elsewhere` for the classes that are few enough for a table of their own.

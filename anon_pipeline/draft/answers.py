@@ -111,6 +111,9 @@ def answer_columns(found: Profile, said: Mapping[str, str]) -> list[Proposal]:
                 answered[place] = one
             else:
                 problems.append(one)
+    owners = [one.name for one in answered if one.person]
+    if len(owners) > 1:
+        problems.append(f"--answer may be {PERSON} for one column, got: {', '.join(owners)}")
     if problems:
         raise InputError(problems)
     return without_owners(answered)

@@ -170,13 +170,11 @@ def _cleaning_of(proposal: Proposal, anywhere: Sequence[str]) -> dict[str, Any]:
     if seen.kind is Kind.NUMBER and seen.number is not None and not seen.number.plain:
         form = seen.number
         signs = {
-            "decimal": form.decimal,
+            "decimal": form.decimal if form.decimal != "." or (form.ambiguous and not form.thousands) else "",
             "thousands": form.thousands.replace("’", "'"),
             "currency": form.currency,
         }
-        own = {"type": "number", **{name: sign for name, sign in signs.items() if sign and sign != "."}}
-        own |= {"thousands": "."} if form.thousands == "." else {}
-        own |= {"decimal": "."} if form.ambiguous and not form.thousands and form.decimal == "." else {}
+        own = {"type": "number", **{name: sign for name, sign in signs.items() if sign}}
         own |= {"percent": True} if form.percent else {}
     elif seen.date is not None and not seen.date.plain:
         formats = list(seen.date.formats)

@@ -194,3 +194,9 @@ def test_all_answers_that_are_wrong_are_named_at_once() -> None:
     assert person.endswith(
         "person needs a value in every record: complete the others, or remove them from the source"
     )
+
+
+def test_two_columns_cannot_say_whose_record_it_is() -> None:
+    found = profile_table(TABLE.assign(client_id=[f"C{number // 4:05d}" for number in range(1_000)]))
+    with pytest.raises(InputError, match="person for one column, got: customer_id, client_id"):
+        answer_columns(found, {"customer_id": "person", "client_id": "person"})

@@ -103,14 +103,21 @@ SHORTENED = (
 )
 
 
-def known_to_others(name: str, *, many_empty: bool) -> str:
-    """Ask whether others know a column; say what role: sensitive needs if many cells are empty."""
+def known_to_others(name: str, *, many_empty: bool, offered: bool = True) -> str:
+    """Ask whether others know a column; say what role: sensitive needs if many cells are empty.
+
+    Args:
+        name: of the column.
+        many_empty: whether role: sensitive needs more, since records without a value are left out.
+        offered: whether init takes the answer *secret* for it.
+    """
     if not many_empty:
         return KNOWN_TO_OTHERS
+    answer = shlex.quote(f"{name}=secret")
+    again = f" init writes all of this with --answer {answer} and --to ANOTHER_FILE." if offered else ""
     return (
         f"{KNOWN_TO_OTHERS} Too many of its cells are empty for role: sensitive alone: that also needs "
-        "missing: suppress, and an anonymize.suppression_limit above the share of empty cells. init writes "
-        f"all of this with --answer {shlex.quote(f'{name}=secret')} and --to ANOTHER_FILE."
+        f"missing: suppress, and an anonymize.suppression_limit above the share of empty cells.{again}"
     )
 
 

@@ -269,7 +269,8 @@ def _guess(case: Case) -> Proposal | None:
     found = None if case.hint is not None else propose_noise(case.look, reason, Sure.UNSURE)
     found = found or propose_quasi(case.look, case.hint, case.named if known else reason, Sure.UNSURE)
     lacking = case.look.seen.missing_share > MOST_LACKING
-    question = questions.known_to_others(case.look.seen.name, many_empty=lacking)
+    secret = propose_sensitive(case.look, case.named, Sure.CERTAIN, most_lacking=MOST_EMPTY)
+    question = questions.known_to_others(case.look.seen.name, many_empty=lacking, offered=secret is not None)
     return None if found is None else replace(found, question=question, guess=True)
 
 

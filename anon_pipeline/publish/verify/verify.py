@@ -282,7 +282,7 @@ def _gate(
     return [replace(verdict, limit=f"gate.{verdict.limit}") for verdict in shown], then, frame
 
 
-_WARNED_THEN = "it warned when the release was made, says the manifest"
+_WARNED_THEN = "it warned when the release was made, according to the manifest"
 
 
 def _with_recorded_warnings(verdicts: Iterable[Verdict], document: Mapping[str, Any]) -> Iterator[Verdict]:

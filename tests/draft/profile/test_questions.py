@@ -35,6 +35,7 @@ def test_it_says_what_a_secret_with_many_empty_cells_needs() -> None:
     assert questions.known_to_others("wage", many_empty=False) == questions.KNOWN_TO_OTHERS
     asked = questions.known_to_others("wage", many_empty=True)
     assert "needs missing: suppress" in asked and "--answer wage=secret" in asked
+    assert "--answer" not in questions.known_to_others("wage", many_empty=True, offered=False)
 
 
 def test_a_secret_with_gaps_is_released_by_an_answer_that_can_be_given() -> None:
