@@ -470,3 +470,22 @@ def test_without_person_a_policy_is_what_it_was(small_policy: Small) -> None:
     document = small_policy().model_dump(mode="json", exclude_defaults=True)
     assert "person" not in document
     assert policy_from(document).rows == 1
+
+
+def test_dagster_refuses_generalized_names_before_any_epsilon_is_spent(
+    project: Callable[..., Project],
+) -> None:
+    given, family = ("Amir", "Olivia", "Leo", "Chloe", "Noah"), ("Ahmed", "Walker", "Chen", "Silva", "Khan")
+    table = visits(150, most=1)
+    names = [f"{given[i % 5]} {family[i // 5 % 5]}" for i in range(len(table))]
+    label = {"role": "generalize", "hierarchy": {"suppress": True}}
+    made = project(table.assign(label=names), columns={"label": label}, gate={"suppression": 1.0})
+    result = made.run("small_release")
+    (failed,) = (
+        one
+        for one in result.get_asset_check_evaluations()
+        if not one.passed and "identifier" in one.check_name
+    )
+    assert failed.blocking and "label: must not be generalized" in str(failed.description)
+    assert "Walker" not in f"{failed.description} {failed.metadata}"
+    assert not (made.folder / "out").exists()
